@@ -1,4 +1,5 @@
-//! The load: one thread, kept-alive connections, one request in flight on each, the next sent when the answer is whole.
+//! Load generator: one thread, kept-alive connections, one request in flight on each; the next is sent when the answer
+//! is complete.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::SocketAddr;
@@ -8,16 +9,16 @@ use keyform_driver::http::answer_end;
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
 
-/// What was seen in a stretch of time.
+/// Results of a measurement.
 #[derive(Debug, Default)]
 pub struct Sample {
-    /// The time between sending a request and having its whole answer, unsorted.
+    /// Times between sending a request and having its complete answer, unsorted.
     pub latencies: Vec<Duration>,
-    /// Answers other than 200.
+    /// Number of answers other than 200.
     pub refused: usize,
     /// The first of those, as a hint.
     pub refusal: Option<String>,
-    /// How long it took.
+    /// Duration of the measurement.
     pub elapsed: Duration,
 }
 
@@ -54,7 +55,7 @@ impl<'a> Load<'a> {
         Ok(Self { poll, lanes, requests, next: 0 })
     }
 
-    /// Keeps all connections busy for so long, then waits for the last answers.
+    /// Keeps all connections busy for this time, then waits for the last answers.
     pub fn run(&mut self, duration: Duration) -> io::Result<Sample> {
         let mut sample = Sample::default();
         let mut events = Events::with_capacity(256);
@@ -114,7 +115,8 @@ impl Lane {
         Ok(())
     }
 
-    /// The status, once the answer is whole. The socket is read until it is empty, as edge-triggered events ask for.
+    /// Returns the status once the answer is complete. Reads the socket until it is empty, as edge-triggered events
+    /// require.
     fn read(&mut self) -> io::Result<Option<u16>> {
         let mut part = [0; 64 << 10];
         loop {

@@ -1,3 +1,3 @@
-//! What the programs of this crate share: the [`generator`] of load over HTTP.
+//! Shared code of the programs of this crate: the [`generator`] of HTTP load.
 
 pub mod generator;

@@ -1,9 +1,9 @@
 //! Keyform, dynoxide and ExtendDB over HTTP, on disk and in memory, in one interleaved run.
 //!
-//! 1. [`options`] says what to measure.
-//! 2. Every server is started afresh in every round and loaded by [`workload::load`].
-//! 3. [`workload`] makes the signed requests beforehand; [`keyform_bench::generator`] drives them from one thread over a fixed number
-//!    of kept-alive connections, always one request in flight on each.
+//! 1. [`options`] parses the command line.
+//! 2. Every round starts every server again and loads it with [`workload::load`].
+//! 3. [`workload`] signs the requests beforehand; [`keyform_bench::generator`] sends them from one thread over a fixed
+//! number of kept-alive connections, always one request in flight on each.
 //! 4. [`results`] keeps the median of the rounds and prints tables and ratios.
 
 mod options;
@@ -90,7 +90,7 @@ fn measure_cell(options: &Options, server: &Server, workload: Workload, connecti
     Ok(Cell::from_sample(sample, cpu))
 }
 
-/// Where the programs are.
+/// Paths of the programs.
 struct Binaries {
     keyform: PathBuf,
     peers: Option<[PathBuf; 2]>,

@@ -20,12 +20,12 @@ bench: keyform, dynoxide and ExtendDB over HTTP in one interleaved run
   --rounds N          default 3
   --json PATH         also write the medians as JSON";
 
-/// One of the servers: a program and where it keeps its data.
+/// One of the servers: a program and its storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TargetName {
     pub engine: Engine,
     pub storage: Storage,
-    /// Whether our writes may be answered before they are synced.
+    /// True if our writes may be answered before they are synced.
     pub unsynced: bool,
 }
 
@@ -36,7 +36,7 @@ impl fmt::Display for TargetName {
 }
 
 impl TargetName {
-    /// What an acknowledged write has survived.
+    /// Describes what an acknowledged write survives.
     pub fn durability(self) -> &'static str {
         match (self.engine, self.storage) {
             (_, Storage::Memory) => "nothing is kept",
@@ -64,7 +64,7 @@ impl TargetName {
     }
 }
 
-/// What to measure.
+/// Options of the benchmark.
 #[derive(Debug)]
 pub struct Options {
     pub keyform: PathBuf,
@@ -78,7 +78,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The options of the command line, or nothing when only help was asked for.
+    /// Parses the command line; `None` if only help was requested.
     pub fn from_arguments() -> Result<Option<Self>, String> {
         let mut options = Self::default();
         let mut arguments = std::env::args().skip(1);

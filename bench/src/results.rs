@@ -1,4 +1,4 @@
-//! Medians of the rounds, as tables: operations a second, latencies, processor time, ratios, start and memory.
+//! Medians of the rounds, as tables: operations per second, latencies, processor time, ratios, start and memory.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use crate::options::TargetName;
 use crate::workload::Workload;
 use keyform_bench::generator::Sample;
 
-/// What one measurement showed.
+/// Result of one measurement.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cell {
     pub per_second: f64,
@@ -46,7 +46,7 @@ impl Cell {
     }
 }
 
-/// What a server took to start and to hold.
+/// Start time and memory of a server.
 #[derive(Debug, Clone, Copy)]
 pub struct Footprint {
     pub start: Duration,
@@ -104,7 +104,7 @@ impl Results {
         found
     }
 
-    /// The tables as Markdown.
+    /// Formats the tables as Markdown.
     pub fn render(&self) -> String {
         let mut text = String::new();
         let counts = self.connections().iter().map(usize::to_string).collect::<Vec<_>>().join(" / ");
@@ -139,7 +139,8 @@ impl Results {
         self.connections().iter().map(shown).collect::<Vec<_>>().join(" / ")
     }
 
-    /// Ours over dynoxide's, and dynoxide's processor time over ours, each with the same storage.
+    /// Formats our rates divided by dynoxide's, and dynoxide's processor time divided by ours, each with the same
+    /// storage.
     fn ratios(&self, text: &mut String) {
         let workloads = self.workloads();
         heading(text, "Keyform over dynoxide: operations a second, then processor time saved", &workloads);
@@ -193,7 +194,7 @@ impl Results {
         }
     }
 
-    /// The medians as JSON.
+    /// Formats the medians as JSON.
     pub fn json(&self) -> Value {
         let cells = self.cells.keys().filter_map(|(target, workload, connections)| {
             let cell = self.median(*target, *workload, *connections)?;

@@ -1,4 +1,4 @@
-//! What is measured: six kinds of requests over 10,000 items of 1 KB and 50 partitions of 100 items.
+//! The measured requests: six kinds over 10,000 items of 1 KB and 50 partitions of 100 items.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ const ITEMS_LOADED: usize = 10_000;
 const KEYS: usize = 100_000;
 const PARTITIONS: usize = 50;
 const PARTITION_ITEMS: usize = 100;
-/// How many different requests are signed beforehand; they are sent in turn.
+/// Number of different requests that are signed beforehand and sent in turn.
 const POOL: usize = 4_096;
 
 /// One kind of request.
@@ -40,7 +40,7 @@ impl fmt::Display for Workload {
 }
 
 impl Workload {
-    /// All of them, in the order of the tables.
+    /// All kinds, in the order of the tables.
     pub const ALL: [Self; 6] = [Self::Put, Self::Get, Self::Query50, Self::AddHot, Self::Transact2, Self::Batch25];
 
     pub fn parse(text: &str) -> Result<Self, String> {
@@ -85,7 +85,7 @@ fn key(number: usize) -> String {
     format!("key-{number:06}")
 }
 
-/// An item of about 1 KB.
+/// Returns an item of about 1 KB.
 fn item(number: usize) -> Value {
     json!({
         "pk": {"S": key(number)},
@@ -115,7 +115,7 @@ fn add() -> Value {
     })
 }
 
-/// A conditional Put and a conditional Update of two different items; both conditions hold.
+/// Returns a conditional Put and a conditional Update of two different items; both conditions hold.
 fn transaction(numbers: &mut Numbers) -> Value {
     let number = numbers.below(KEYS / 2);
     json!({"TransactItems": [
@@ -135,7 +135,7 @@ fn transaction(numbers: &mut Numbers) -> Value {
     ]})
 }
 
-/// 25 different keys, far from each other.
+/// Returns 25 different keys, far apart.
 fn scattered(from: usize) -> impl Iterator<Item = usize> {
     (0..25).map(move |step| (from + step * 3_967) % KEYS)
 }
@@ -174,7 +174,7 @@ pub fn load(address: SocketAddr) -> Result<(), String> {
     Ok(())
 }
 
-/// An item of about 200 bytes.
+/// Returns an item of about 200 bytes.
 fn event(partition: usize, number: usize) -> Value {
     json!({
         "pk": {"S": format!("partition-{partition}")},

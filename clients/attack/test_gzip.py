@@ -14,7 +14,7 @@ USER = "01JD3M5N6P7Q8R9S0T1V2W3X4Y"
 
 @functools.cache
 def bomb(megabytes, members=1):
-    """Spaces that unpack to so many megabytes, in so many members."""
+    """Spaces that unpack to this number of megabytes, in this number of members."""
     packing, piece = zlib.compressobj(9, zlib.DEFLATED, 31), b" " * MEGABYTE
     packed = [packing.compress(piece) for _ in range(megabytes // members)]
     return b"".join([*packed, packing.flush()]) * members

@@ -68,7 +68,7 @@ async function removeTable(TableName: string): Promise<void> {
   }
 }
 
-/** Asks again and again until the answer satisfies, at most for so many seconds; returns the last answer. */
+/** Repeats the request until the answer satisfies, at most for this number of seconds; returns the last answer. */
 export async function poll<T>(ask: () => Promise<T>, satisfied: (answer: T) => boolean, seconds = 20): Promise<T> {
   const end = Date.now() + seconds * 1000
   for (;;) {

@@ -67,7 +67,7 @@ def wait_for_table(client, name):
 
 
 def poll(probe, seconds):
-    """Calls the probe until it returns something true, at most for so many seconds; returns the last result."""
+    """Calls the probe until its result is true, at most for this number of seconds; returns the last result."""
     end = time.monotonic() + seconds
     while not (found := probe()) and time.monotonic() < end:
         time.sleep(0.05)

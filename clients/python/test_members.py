@@ -1,7 +1,7 @@
 """Every member of every request that the SDK can send is read or refused, never ignored.
 
 The SDK's model of the service lists the members. `crates/wire/tests/members.txt` is that list for the operations that the
-server has; with KEYFORM_BLESS=1 this suite writes it anew. A newer SDK with a new member fails here until the member is
+server has; with KEYFORM_BLESS=1 this suite rewrites it. A newer SDK with a new member fails here until the member is
 implemented or stands in `crates/wire/src/request/unsupported.rs`.
 """
 

@@ -26,7 +26,7 @@ def change(table):
 
 
 def read_at_least(streams, arn, count):
-    """All records once there are at least so many; a consumer never counts on them being there at once."""
+    """Returns all records once there are at least this many; a consumer cannot rely on reading them at once."""
     found = []
 
     def enough():

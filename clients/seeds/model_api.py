@@ -11,7 +11,7 @@ URL = os.environ["AWS_ENDPOINT_URL_DYNAMODB"]
 
 
 class System:
-    """A system, called by somebody: `System("t3nets", tenant_id="acme", user_id="ada")`."""
+    """A system with a caller: `System("t3nets", tenant_id="acme", user_id="ada")`."""
 
     def __init__(self, model, **claims):
         self.model = model

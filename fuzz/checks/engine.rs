@@ -1,5 +1,5 @@
-//! What must hold for any bytes that come from the disk: nothing panics, and what is read is what was written.
-//! The fuzz targets and the tests that replay the saved corpus share these functions.
+//! Properties that hold for any bytes from the disk: nothing panics, and what is read is what was written. The fuzz
+//! targets and the tests that replay the saved corpus share these functions.
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -8,17 +8,17 @@ use bytes::Bytes;
 use keyform_core::Item;
 use keyform_engine::store::{Batch, SimDisk, Store, StoreOptions, decode};
 
-/// An encoded item: what decodes is canonical.
+/// An encoded item: decoded bytes are canonical.
 pub fn item_record(bytes: &[u8]) {
     let Ok(item) = Item::decode(Bytes::copy_from_slice(bytes)) else { return };
     assert_eq!(Item::from(&item.to_attributes()), item);
     assert!(item.iter().all(|(name, value)| item.get(name) == Some(value)));
 }
 
-/// A journal with some bytes changed, and perhaps its end cut off: the store opens with whole batches, or refuses.
+/// A journal with some bytes changed, and possibly truncated: the store opens with complete batches, or rejects it.
 ///
-/// The bytes are groups of three: two for a place, one to be combined with what stands there. A group whose last byte is
-/// zero cuts the journal off there.
+/// The bytes are groups of three: two for a position, one to combine with the byte there. A group whose last byte is
+/// zero truncates the journal there.
 pub fn journal_frame(bytes: &[u8]) {
     let (disk, name) = written();
     let disk = disk.duplicate();
@@ -41,7 +41,7 @@ pub fn journal_frame(bytes: &[u8]) {
     }
 }
 
-/// What is behind the seal of a store's files: each decoder takes it or refuses.
+/// Decrypted content of a store's files: each decoder accepts or rejects it.
 pub fn store_piece(bytes: &[u8]) {
     decode::journal_payload(bytes);
     decode::table_block(bytes);
@@ -51,7 +51,7 @@ pub fn store_piece(bytes: &[u8]) {
 
 const BATCHES: usize = 6;
 
-/// A store whose journal holds a few batches of two, and the journal's name.
+/// Creates a store whose journal contains a few batches of two; returns it with the journal's name.
 fn written() -> &'static (SimDisk, String) {
     static WRITTEN: OnceLock<(SimDisk, String)> = OnceLock::new();
     WRITTEN.get_or_init(|| {

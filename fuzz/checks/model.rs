@@ -1,5 +1,6 @@
-//! What must hold for any text of a model: nothing panics, every place lies within the text, and what can be read is printed so
-//! that it reads the same again, as text and as JSON. The fuzz target and the test that replays the saved corpus share this.
+//! Properties that hold for any text of a model: nothing panics, every span lies within the text, and what parses is
+//! printed so that it parses to the same document again, as text and as JSON. The fuzz target and the test that replays
+//! the saved corpus share this.
 
 use keyform_language::diagnostic::render;
 use keyform_language::document::{json, parse, print};
@@ -25,7 +26,7 @@ pub fn model(bytes: &[u8]) {
     assert_eq!(back.map(|document| print(&document)), Ok(printed));
 }
 
-/// The JSON form without what the printer decides: where empty lines are.
+/// Returns the JSON form without the positions of empty lines, which the printer decides.
 pub fn without_gaps(mut value: serde_json::Value) -> serde_json::Value {
     strip(&mut value);
     value

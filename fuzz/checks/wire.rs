@@ -1,4 +1,4 @@
-//! What must hold for any bytes that come from outside: nothing panics, and what can be printed reads the same again.
+//! Properties that hold for any bytes from clients: nothing panics, and what is printed parses to the same value again.
 //! The fuzz targets and the tests that replay the saved corpus share these functions.
 
 use std::collections::BTreeMap;
@@ -70,7 +70,7 @@ pub fn projection(bytes: &[u8]) {
     law(bytes, parse_projection, Printer::projection);
 }
 
-/// What is read can be printed, and reads the same again.
+/// Parsed input can be printed, and parses to the same value again.
 fn law<T: PartialEq + std::fmt::Debug>(
     bytes: &[u8],
     parse: impl Fn(&str, &mut Substitutions) -> Result<T, Error>,
@@ -85,7 +85,7 @@ fn law<T: PartialEq + std::fmt::Debug>(
     let mut again = Substitutions::new(given(printer.names()), values).expect("printed placeholders are valid");
     match parse(&printed, &mut again) {
         Ok(read) => assert_eq!(read, tree, "{printed}"),
-        // Placeholders are longer than what they stand for: a long text can grow beyond what is allowed.
+        // Placeholders are longer than the names they replace: a long text can exceed the limit.
         Err(error) => assert!(error.message().contains("maximum allowed size"), "{printed}: {error}"),
     }
 }

@@ -129,7 +129,7 @@ class File:
         for name, shape in WORDS.items():
             value = block.get(name)
             if kind_of(value) == "string" and clean(value) not in service_words(shape):
-                self.faults.append(f"{place}: {name} is none of {', '.join(service_words(shape))}: {value}")
+                self.faults.append(f"{place}: {name} is not one of {', '.join(service_words(shape))}: {value}")
 
     def check_references(self):
         text = to_text(self.document)

@@ -214,7 +214,7 @@ test('a caller who may no longer read', async () => {
   assert.deepEqual([problem.status, problem.kind], [403, 'forbidden'])
 })
 
-test('a loop that is left, a signal, and a return while somebody waits', async () => {
+test('a loop that is left, a signal, and a return while one waits', async () => {
   const open = new Set<LiveSocket>()
   class Counted extends Platform {
     constructor(url: string, protocols: string[]) {
@@ -248,7 +248,7 @@ test('a loop that is left, a signal, and a return while somebody waits', async (
   assert.deepEqual([(await last).done, open.size], [true, 0])
 })
 
-test('a reader that is slow is told everything, and not all of it waits in memory', async () => {
+test('a slow reader receives everything, and not all of it waits in memory', async () => {
   let connections = 0
   /** Tells of a change a thousand times, whenever it is asked to go on. */
   class Talkative implements LiveSocket {

@@ -159,7 +159,7 @@ def test_it_goes_on_after_the_server_was_restarted(served: Served, end: Callable
             again = EverythingClient(served.url, caller=Caller(user_id=owner, role="writer"))
             again.rename(thing_id=first.thing_id, title="after", expected=1)
 
-        # Meanwhile somebody listens, who says goodbye, too.
+        # Meanwhile another client listens, which also closes its connection.
         restarting = threading.Thread(target=restart)
         restarting.start()
         modified, _ = change(live)
@@ -289,7 +289,7 @@ def frame(opcode: int, payload: bytes, last: bool = True) -> bytes:
 
 
 class Spoken:
-    """A server that sends what it is told to, and keeps what it is sent after the handshake."""
+    """A server that sends given bytes, and records what it receives after the handshake."""
 
     def __init__(self, sent: bytes) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0))

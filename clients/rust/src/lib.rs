@@ -1,5 +1,5 @@
-//! What the Rust suite shares: clients that find the server by `AWS_ENDPOINT_URL_DYNAMODB`, and tables with
-//! names of their own. The credentials are the environment's, or AWS's documented example pair.
+//! Shared code of the Rust suite: clients that find the server with `AWS_ENDPOINT_URL_DYNAMODB`, and tables with unique
+//! names. The credentials come from the environment, or are AWS's documented example pair.
 
 use std::env;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -30,7 +30,7 @@ fn credentials() -> Credentials {
     Credentials::from_keys(key, secret, None)
 }
 
-/// A client for items and tables.
+/// Returns a client for items and tables.
 pub fn client() -> Client {
     let config = aws_sdk_dynamodb::Config::builder()
         .behavior_version(BehaviorVersion::latest())
@@ -42,7 +42,7 @@ pub fn client() -> Client {
     Client::from_conf(config)
 }
 
-/// A client for streams.
+/// Returns a client for streams.
 pub fn streams() -> aws_sdk_dynamodbstreams::Client {
     let config = aws_sdk_dynamodbstreams::Config::builder()
         .behavior_version(aws_sdk_dynamodbstreams::config::BehaviorVersion::latest())
@@ -98,7 +98,7 @@ async fn wait_until_active(client: &Client, name: &str) {
     panic!("{name} did not become active");
 }
 
-/// All records of a table's stream, shard by shard, from the oldest.
+/// Returns all records of a table's stream, shard by shard, from the oldest.
 pub async fn read_stream(client: &Client, streams: &aws_sdk_dynamodbstreams::Client, table: &str) -> Vec<Record> {
     let described = client.describe_table().table_name(table).send().await.expect("the table exists");
     let arn = described.table.and_then(|table| table.latest_stream_arn).expect("the table has a stream");

@@ -88,7 +88,7 @@ impl Applications {
                     stop.wait_for(|stop| *stop).await.map(drop).unwrap_or_default();
                     running.stop().await;
                 }
-                Err(error) => tracing::error!(system = application.name(), "jobs and handlers do not run: {error}"),
+                Err(error) => tracing::error!(system = application.name(), "cannot start jobs and handlers: {error}"),
             }
         });
         self.0.at_work.lock().unwrap_or_else(PoisonError::into_inner).push(task);
@@ -101,7 +101,7 @@ impl Applications {
         let tasks = std::mem::take(&mut *self.0.at_work.lock().unwrap_or_else(PoisonError::into_inner));
         let ended = runtime.block_on(async { tokio::time::timeout(STOP_TIME_MAX, all(tasks)).await });
         if ended.is_err() {
-            tracing::warn!("jobs did not end in time and were cut off");
+            tracing::warn!("jobs did not end in time and were cancelled");
         }
     }
 
@@ -136,7 +136,7 @@ impl Applications {
 async fn all(tasks: Vec<JoinHandle<()>>) {
     for task in tasks {
         if let Err(error) = task.await {
-            tracing::error!("a system's jobs ended badly: {error}");
+            tracing::error!("the jobs of a system failed: {error}");
         }
     }
 }

@@ -23,15 +23,15 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("More", &["demo", "version", "help"]),
 ];
 
-const ROTATE: &str = "\
-A server that runs takes the new data key at its next start; --rewrite needs the data directory for itself. The older \
-master key stays in the file, because other data directories and backups may need it.";
+const ROTATE: &str = "A running server uses the new data key after its next start; --rewrite needs exclusive access \
+    to the data directory. The file keeps the older master key, because other data directories and backups may need \
+    it.";
 
-const SERVE: &str = "\
-The patterns of a model are at /v1/{model}/{pattern}: GET for reads, POST for writes; /v1/{model}/openapi.json describes \
-them. Callers send a JSON Web Token that --jwt-key-file verifies; without a key and without credentials (development mode, on \
-loopback only) the server takes the caller from the header X-Keyform-Caller. A model is read again when its file changes. With --store dynamodb the model API alone is served, \
-in as many copies as wanted; tables are made only with --create-tables.";
+const SERVE: &str = "The patterns of a model are at /v1/{model}/{pattern}: GET for reads, POST for writes; \
+    /v1/{model}/openapi.json describes them. Callers send a JSON Web Token that --jwt-key-file verifies; without a \
+    key and without credentials (development mode, on loopback only) the server takes the caller from the \
+    X-Keyform-Caller header. The server reloads a model when its file changes. With --store dynamodb, the server \
+    serves only the model API, and you can run any number of instances; it creates tables only with --create-tables.";
 
 /// Returns the complete command.
 pub(crate) fn command() -> Command {

@@ -36,7 +36,7 @@ pub(crate) fn list(config: &Config) -> Result<(), Failure> {
     let credentials = Credentials::load(&file)?;
     if credentials.is_empty() {
         return output::line(&format!(
-            "There are no credentials in {}: without a token key the server accepts any signature, on loopback only.",
+            "No credentials in {}: without a token key the server accepts any signature, on loopback only.",
             file.display()
         ));
     }
@@ -54,11 +54,11 @@ pub(crate) fn remove(config: &Config, id: &str) -> Result<(), Failure> {
         )));
     }
     credentials.save(&file)?;
-    output::line(&format!("Access key {id} is removed."))?;
+    output::line(&format!("Removed access key {id}."))?;
     tell_about_restart(&file.display().to_string());
     Ok(())
 }
 
 fn tell_about_restart(file: &str) {
-    output::note(&format!("Stored in {file}. A server that runs already takes it up at its next start."));
+    output::note(&format!("Stored in {file}. A running server reads it at its next start."));
 }

@@ -26,7 +26,7 @@ impl Elsewhere {
 
 impl Execute for Elsewhere {
     fn execute(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>> {
-        let broken = || Err(Error::internal("the request to the store broke off"));
+        let broken = || Err(Error::internal("the request to the store was interrupted"));
         let (remote, writes) = (self.remote.clone(), operation.writes());
         let work = async move { remote.execute(operation).await };
         if writes {

@@ -17,8 +17,8 @@ pub(crate) fn rotate(config: &Config, rewrite: bool) -> Result<(), Failure> {
     }
     let done = keys::rotate(&config.data, &file)?;
     output::line(&format!(
-        "The keys of {data} are wrapped by master key {new} now (before: {old}).\n\
-         {file} keeps the older master key for other data directories and backups: `keyform keys forget {old}` removes it.",
+        "Master key {new} now protects the keys of {data} (before: {old}).\n{file} keeps the older master key for \
+        other data directories and backups: `keyform keys forget {old}` removes it.",
         data = config.data.display(),
         new = done.master,
         old = done.master_before,
@@ -26,24 +26,22 @@ pub(crate) fn rotate(config: &Config, rewrite: bool) -> Result<(), Failure> {
     ))?;
     if !rewrite {
         return output::line(&format!(
-            "From the next start of the server on, data is sealed under data key {}; older files follow as they are compacted.",
+            "After the next start of the server, data is encrypted with data key {}; older files follow when they are \
+            compacted.",
             done.data_key
         ));
     }
     let database = serve::open(&on_disk)?;
     database.compact()?;
     database.close()?;
-    output::line(&format!("All data is sealed under data key {} now.", done.data_key))
+    output::line(&format!("All data is now encrypted with data key {}.", done.data_key))
 }
 
 /// Shows the ids of the keys, never the keys themselves.
 pub(crate) fn show(config: &Config) -> Result<(), Failure> {
     let file = config.master_key_file()?;
     let Some(masters) = MasterKeys::load(&file)? else {
-        return output::line(&format!(
-            "There is no master key file at {} yet: the first start makes it.",
-            file.display()
-        ));
+        return output::line(&format!("No master key file at {} yet: the first start creates it.", file.display()));
     };
     let mut text = format!("master key file  {}\ncurrent          {}\n", file.display(), masters.current().id());
     for key in masters.older() {
@@ -56,7 +54,7 @@ pub(crate) fn show(config: &Config) -> Result<(), Failure> {
         text.push_str(&format!("wrapped by       {}\n", ring.master()));
         text.push_str(&format!("data key         {} ({others} older)", ring.current()));
     } else {
-        text.push_str("                 it has no key ring");
+        text.push_str("                 no key ring");
     }
     output::line(&text)
 }
@@ -70,9 +68,9 @@ pub(crate) fn forget(config: &Config, id: &str) -> Result<(), Failure> {
     {
         let data = config.data.display();
         return Err(Failure::new(format!(
-            "master key {id} still wraps the keys of {data}: run `keyform keys rotate` first"
+            "master key {id} still protects the keys of {data}: run `keyform keys rotate` first"
         )));
     }
     MasterKeys::forget(&file, id)?;
-    output::line(&format!("Master key {id} is removed from {}.", file.display()))
+    output::line(&format!("Removed master key {id} from {}.", file.display()))
 }

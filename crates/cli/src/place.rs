@@ -98,9 +98,9 @@ pub(crate) fn run_settings(
 }
 
 /// Help text on the names of stores.
-pub(crate) const NAMES: &str = "A store is named by data:DIR (a data directory), dynamodb:REGION (AWS, with the credentials of the environment; \
-                                add ?profile=NAME for a profile), or http://HOST:PORT (an endpoint that speaks DynamoDB's protocol; \
-                                ?region=NAME, ?profile=NAME).";
+pub(crate) const NAMES: &str = "A store is data:DIR (a data directory), dynamodb:REGION (AWS, with the credentials of \
+    the environment; add ?profile=NAME for a profile), or http://HOST:PORT (an endpoint that speaks DynamoDB's \
+    protocol; ?region=NAME, ?profile=NAME).";
 
 /// Returns placeholder credentials for a server on this machine, which accepts any signature by default, if the
 /// environment has none.
@@ -197,10 +197,10 @@ pub(crate) async fn remote(config: &Config) -> Result<Remote, Failure> {
 
 /// Opens the data directory. If a server uses it, the error explains how to go through the server.
 fn open(config: &Config) -> Result<Database, Failure> {
-    Database::open_with(&config.data, serve::options(config)?).map_err(|error| match error {
+    serve::open_with_notice(config, serve::options(config)?).map_err(|error| match error {
         OpenError::Store(in_use @ StoreError::InUse { .. }) => Failure::new(format!(
-            "{in_use}. If it is `keyform serve`, go through it: `keyform run … --server http://127.0.0.1:8000` \
-             calls a model, `--store dynamodb --endpoint-url http://127.0.0.1:8000` reaches the tables"
+            "{in_use}. If that is `keyform serve`, use it: `keyform run … --server http://127.0.0.1:8000` calls a \
+            model, `--store dynamodb --endpoint-url http://127.0.0.1:8000` accesses the tables"
         )),
         other => other.into(),
     })

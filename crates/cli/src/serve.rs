@@ -157,7 +157,7 @@ fn offer(
     }
     if request.models.is_empty() {
         if !config.is_embedded() {
-            return Err(Failure::new("name the models to serve: a remote store is served only through models"));
+            return Err(Failure::new("no models to serve: a remote store is served only through models"));
         }
         include_systems(config, request, &files, &applications);
     }
@@ -223,10 +223,10 @@ fn check_tables(runtime: &Runtime, files: &ModelFiles, request: &Request) -> Res
     for runner in files.runners() {
         if request.create_tables {
             for table in runtime.block_on(runner.create_tables())? {
-                output::note(&format!("made table {table}"));
+                output::note(&format!("created table {table}"));
             }
             if runtime.block_on(runner.create_answer_table())? {
-                output::note(&format!("made table {ANSWERS}"));
+                output::note(&format!("created table {ANSWERS}"));
             }
         } else {
             missing.extend(runtime.block_on(runner.missing_tables())?);
@@ -259,10 +259,10 @@ fn watch(mut files: ModelFiles) {
 fn report(event: &Reload) {
     match event {
         Reload::Changed { file, model, difference } => {
-            tracing::warn!(model, file = %file.display(), "model read again: {difference}");
+            tracing::warn!(model, file = %file.display(), "model reloaded: {difference}");
         }
         Reload::Kept { file, error } => {
-            tracing::error!(file = %file.display(), "the older version is still served: {error}");
+            tracing::error!(file = %file.display(), "still serving the older version: {error}");
         }
     }
 }
@@ -273,13 +273,13 @@ fn wait(events: &Receiver<Event>, running: Running, stopped: impl FnOnce(usize) 
     while let Ok(event) = events.recv() {
         match (event, running.take()) {
             (Event::Signal, Some((running, stopped))) => {
-                tracing::info!("stopping: running requests are finished first");
+                tracing::info!("stopping: waiting for running requests");
                 thread::spawn(move || stopped(running.stop()));
             }
             (Event::Signal, None) => std::process::exit(INTERRUPTED),
             (Event::Stopped(0), _) => return,
             (Event::Stopped(cut_off), _) => {
-                tracing::warn!(connections = cut_off, "requests did not end in time and were cut off");
+                tracing::warn!(connections = cut_off, "requests did not end in time and were cancelled");
                 return;
             }
         }
@@ -291,12 +291,26 @@ pub(crate) fn open(config: &Config) -> Result<Database, Failure> {
     if config.in_memory {
         return Ok(Database::in_memory_with(options(config)?));
     }
-    Database::open_with(&config.data, options(config)?).map_err(|error| match error {
+    open_with_notice(config, options(config)?).map_err(|error| match error {
         OpenError::Store(in_use @ StoreError::InUse { .. }) => {
             Failure::new(format!("{in_use}. Stop it, or choose another directory with --data"))
         }
         other => other.into(),
     })
+}
+
+/// Opens the data directory, and reports a master key file that this creates: losing the file loses the data.
+pub(crate) fn open_with_notice(config: &Config, options: Options) -> Result<Database, OpenError> {
+    let missing = config.master_key_file().ok().filter(|file| config.encryption && !file.exists());
+    let database = Database::open_with(&config.data, options)?;
+    if let Some(file) = missing.filter(|file| file.exists()) {
+        output::note(&format!(
+            "Created the master key file {}. Back it up: without it, the data in {} cannot be decrypted.",
+            file.display(),
+            config.data.display()
+        ));
+    }
+    Ok(database)
 }
 
 /// Returns the options for opening the database.
@@ -347,7 +361,7 @@ fn settings(config: &Config, models: Models, token_keys: TokenKeys) -> Result<Se
     })
 }
 
-/// Loads the credentials. Without a home directory there are none. An explicitly named file must exist, because a typo
+/// Loads the credentials. Without a home directory the result is empty. An explicitly named file must exist, because a typo
 /// in its name would disable authentication.
 fn load_credentials(config: &Config) -> Result<Credentials, Failure> {
     if let Some(file) = config.credentials_file.as_ref().filter(|file| !file.exists()) {
@@ -368,7 +382,15 @@ fn ready(config: &Config, running: &Running) -> String {
     let place = if config.in_memory { "in memory".to_owned() } else { format!("data in {}", config.data.display()) };
     let ready = format!("keyform is ready on {url} ({place})");
     if running.security().opens_operations() {
-        return format!("{ready}\nAWS_ENDPOINT_URL_DYNAMODB={url} aws dynamodb list-tables");
+        // A new shell has neither a region nor credentials. Without configured credentials, any are accepted.
+        let keys = match running.security() {
+            Security::Development => "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local ",
+            Security::SignedOperations | Security::TokenCalls | Security::Full => "",
+        };
+        let region = config.region();
+        return format!(
+            "{ready}\nAWS_ENDPOINT_URL_DYNAMODB={url} AWS_DEFAULT_REGION={region} {keys}aws dynamodb list-tables"
+        );
     }
     ready
 }

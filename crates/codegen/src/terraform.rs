@@ -91,7 +91,7 @@ impl Block {
 }
 
 fn push(out: &mut String, line: &str) {
-    writeln!(out, "{line}").expect("writing to a text succeeds");
+    writeln!(out, "{line}").expect("writing to a String never fails");
 }
 
 /// Formats a string literal; escapes `${` and `%{`, which start a template.

@@ -106,11 +106,11 @@ impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Directory { path, source } => {
-                write!(f, "cannot use the data directory {}: {source}; give another with --data", path.display())
+                write!(f, "cannot use the data directory {}: {source}; choose another with --data", path.display())
             }
             Self::NoHome => f.write_str(
-                "there is no home folder to keep the master key in; set KEYFORM_MASTER_KEY_FILE to a file outside the data \
-                 directory",
+                "no home directory for the master key; set KEYFORM_MASTER_KEY_FILE to a file outside the data \
+                directory",
             ),
             Self::Store(error) => error.fmt(f),
             Self::Key(error) => error.fmt(f),

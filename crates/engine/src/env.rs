@@ -25,7 +25,7 @@ impl Env for SystemEnv {
 
     fn random(&self) -> [u8; 16] {
         let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).expect("the operating system has random numbers");
+        getrandom::fill(&mut bytes).expect("the operating system provides randomness");
         bytes
     }
 }

@@ -25,14 +25,14 @@ pub enum CursorKeyError {
 impl fmt::Display for CursorKeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Io(file, error) => write!(f, "cannot use the key of cursors in {}: {error}", file.display()),
+            Self::Io(file, error) => write!(f, "cannot use the cursor key in {}: {error}", file.display()),
             Self::Form(file) => write!(
                 f,
-                "{} does not hold a key of cursors: it has 64 hexadecimal digits, as `openssl rand -hex 32` prints them",
+                "{} does not contain a cursor key: 64 hexadecimal digits, as `openssl rand -hex 32` prints them",
                 file.display()
             ),
             Self::Exposed(file) => {
-                write!(f, "{} holds a secret, and others can read it: take their rights with chmod 600", file.display())
+                write!(f, "{} contains a secret, but other users can read it: run chmod 600", file.display())
             }
         }
     }
@@ -47,7 +47,7 @@ impl std::error::Error for CursorKeyError {}
 #[must_use]
 pub fn random() -> [u8; KEY_BYTES] {
     let mut key = [0; KEY_BYTES];
-    getrandom::fill(&mut key).expect("the operating system has randomness");
+    getrandom::fill(&mut key).expect("the operating system provides randomness");
     key
 }
 

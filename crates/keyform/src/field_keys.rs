@@ -67,21 +67,22 @@ impl fmt::Display for FieldKeysError {
             Self::File { doing, file, source } => write!(f, "cannot {doing} {}: {source}", file.display()),
             Self::Missing(file) => write!(
                 f,
-                "there is no file of field keys {file}: `keyform field-keys new {file}` makes it",
+                "no field key file {file}: create it with `keyform field-keys new {file}`",
                 file = file.display()
             ),
             Self::Exists(file) => write!(
                 f,
-                "{file} is there already, and its keys may be in use: `keyform field-keys rotate {file}` adds a key",
+                "{file} already exists, and its keys may be in use: `keyform field-keys rotate {file}` adds a key",
                 file = file.display()
             ),
             Self::Exposed { file, mode } => write!(
                 f,
-                "{file} can be read by others (mode {mode:04o}): `chmod 600 {file}`, and rotate if somebody may have read it",
+                "{file} is readable by other users (mode {mode:04o}): run `chmod 600 {file}`, and rotate the keys if \
+                anyone may have read it",
                 file = file.display()
             ),
             Self::Content { place, source } => write!(f, "{place}: {source}"),
-            Self::Both => write!(f, "{FILE_VARIABLE} and {KEYS_VARIABLE} are both given: leave one away"),
+            Self::Both => write!(f, "both {FILE_VARIABLE} and {KEYS_VARIABLE} are set: set only one"),
         }
     }
 }

@@ -110,11 +110,11 @@ impl fmt::Display for ModelFileError {
             Self::Variable(file, table) => {
                 write!(
                     f,
-                    "{}: the table name {table} has a variable without a value: give --set NAME=VALUE",
+                    "{}: the table name {table} has a variable without a value: pass --set NAME=VALUE",
                     file.display()
                 )
             }
-            Self::Twice(file, name) => write!(f, "{}: another file has a model {name} already", file.display()),
+            Self::Twice(file, name) => write!(f, "{}: another file also has a model {name}", file.display()),
             Self::Unrunnable(file, why) => write!(f, "{}: {why}", file.display()),
             Self::Nameless(file) => write!(f, "{}: the model has no name: begin with `model NAME`", file.display()),
         }

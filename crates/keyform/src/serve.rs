@@ -66,7 +66,11 @@ fn figures(stats: &StoreStats) -> Vec<Figure> {
         counter("keyform_store_journal_syncs_total", "Syncs of the journal.", stats.syncs),
         counter("keyform_store_cache_hits_total", "Blocks found in the cache.", stats.cache_hits),
         counter("keyform_store_block_reads_total", "Blocks read from files.", stats.block_reads),
-        counter("keyform_store_filter_skips_total", "Lookups that a filter answered.", stats.filter_skips),
+        counter(
+            "keyform_store_filter_skips_total",
+            "Lookups that a filter answered without reading a block.",
+            stats.filter_skips,
+        ),
         counter("keyform_store_flushes_total", "Memtables written to files.", stats.flushes),
         counter("keyform_store_compactions_total", "Compactions done.", stats.compactions),
         gauge("keyform_store_memtable_bytes", "Bytes in memtables.", stats.memtable_bytes),

@@ -16,7 +16,7 @@ const LEGIBLE: &[u8; 32] = b"23456789abcdefghjkmnpqrstuvwxyzA";
 
 fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).expect("the operating system has randomness");
+    getrandom::fill(&mut bytes).expect("the operating system provides randomness");
     bytes
 }
 

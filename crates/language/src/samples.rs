@@ -40,7 +40,7 @@ pub struct SampleError {
 
 impl fmt::Display for SampleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {} is no item: {}", self.line, self.why)
+        write!(f, "line {} is not an item: {}", self.line, self.why)
     }
 }
 
@@ -62,7 +62,7 @@ impl Samples {
 fn item(line: &str) -> Result<Item, String> {
     let value: Json = serde_json::from_str(line).map_err(|error| error.to_string())?;
     let value = value.get("Item").cloned().unwrap_or(value);
-    let attributes = value.as_object().ok_or("it is not a JSON object")?;
+    let attributes = value.as_object().ok_or("not a JSON object")?;
     let typed = attributes.values().all(is_typed);
     Ok(attributes
         .iter()

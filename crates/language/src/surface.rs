@@ -78,7 +78,7 @@ impl<'a> Pattern<'a> {
         }
     }
 
-    /// Returns the documentation joined into one line; empty if there is none.
+    /// Returns the documentation joined into one line; empty without documentation.
     #[must_use]
     pub fn docs(self) -> String {
         let docs = match self {

@@ -46,10 +46,10 @@ const ID_CHARS_MAX: usize = 64;
 pub fn read(text: &str) -> Result<Request, (Option<String>, String)> {
     let wrong = |why: &str| (None, why.to_owned());
     let Ok(Value::Object(mut message)) = serde_json::from_str(text) else {
-        return Err(wrong("a message is a JSON object"));
+        return Err(wrong("a message must be a JSON object"));
     };
     let Some(Value::String(kind)) = message.remove("type") else {
-        return Err(wrong("a message has a `type`: authenticate, subscribe, unsubscribe or ping"));
+        return Err(wrong("a message needs a `type`: authenticate, subscribe, unsubscribe or ping"));
     };
     let request = match kind.as_str() {
         "ping" => Request::Ping,
@@ -60,11 +60,14 @@ pub fn read(text: &str) -> Result<Request, (Option<String>, String)> {
             subscribe(&mut message, id.clone()).map_err(|why| (Some(id), why))?
         }
         other => {
-            return Err(wrong(&format!("there is no message `{other}`: authenticate, subscribe, unsubscribe or ping")));
+            return Err(wrong(&format!(
+                "unknown message type `{other}`: use authenticate, subscribe, unsubscribe or \
+                ping"
+            )));
         }
     };
     match message.keys().next() {
-        Some(name) => Err(wrong(&format!("`{kind}` has no `{name}`"))),
+        Some(name) => Err(wrong(&format!("`{kind}` does not have a field `{name}`"))),
         None => Ok(request),
     }
 }
@@ -74,12 +77,12 @@ fn subscribe(message: &mut Map<String, Value>, id: String) -> Result<Request, St
     let arguments = match message.remove("arguments") {
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(arguments)) => arguments,
-        Some(_) => return Err("`arguments` is an object".to_owned()),
+        Some(_) => return Err("`arguments` must be an object".to_owned()),
     };
     let token = match message.remove("token") {
         None | Some(Value::Null) => None,
         Some(Value::String(token)) => Some(token),
-        Some(_) => return Err("`token` is a text".to_owned()),
+        Some(_) => return Err("`token` must be a string".to_owned()),
     };
     Ok(Request::Subscribe { id, read, arguments, token })
 }
@@ -87,7 +90,7 @@ fn subscribe(message: &mut Map<String, Value>, id: String) -> Result<Request, St
 fn id_of(message: &mut Map<String, Value>) -> Result<String, String> {
     let id = text_of(message, "id")?;
     if id.is_empty() || id.chars().count() > ID_CHARS_MAX {
-        return Err(format!("`id` has from 1 to {ID_CHARS_MAX} characters"));
+        return Err(format!("`id` must have 1 to {ID_CHARS_MAX} characters"));
     }
     Ok(id)
 }
@@ -95,7 +98,7 @@ fn id_of(message: &mut Map<String, Value>) -> Result<String, String> {
 fn text_of(message: &mut Map<String, Value>, name: &str) -> Result<String, String> {
     match message.remove(name) {
         Some(Value::String(text)) => Ok(text),
-        _ => Err(format!("`{name}` is missing, or not a text")),
+        _ => Err(format!("`{name}` is missing or not a string")),
     }
 }
 
@@ -218,7 +221,7 @@ mod tests {
         check(r#"{"type":"dance"}"#, None, "no message `dance`");
         check(r#"{"type":"subscribe","read":"x"}"#, None, "`id` is missing");
         check(r#"{"type":"subscribe","id":"7"}"#, Some("7"), "`read` is missing");
-        check(r#"{"type":"subscribe","id":"7","read":"x","arguments":[]}"#, Some("7"), "`arguments` is an object");
+        check(r#"{"type":"subscribe","id":"7","read":"x","arguments":[]}"#, Some("7"), "`arguments` must be an object");
         check(r#"{"type":"subscribe","id":"","read":"x"}"#, None, "1 to 64");
         check(r#"{"type":"ping","x":1}"#, None, "`ping` has no `x`");
     }

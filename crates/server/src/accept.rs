@@ -54,7 +54,7 @@ impl Acceptor {
         let Self { listener, mut dealer } = self;
         let listener = match TcpListener::from_std(listener) {
             Ok(listener) => listener,
-            Err(error) => return tracing::error!(%error, "the port cannot be used"),
+            Err(error) => return tracing::error!(%error, "cannot listen on the port"),
         };
         loop {
             let accepted = tokio::select! {
@@ -78,7 +78,8 @@ impl Dealer {
             Ok(admission) => admission,
             Err(refusal) => {
                 if let Some(unlogged) = self.refusals.due() {
-                    tracing::warn!(client = %address.ip(), ?refusal, unlogged, "a connection was refused: there are too many");
+                    tracing::warn!(client = %address.ip(), ?refusal, unlogged, "connection refused: too many \
+                        connections");
                 }
                 return self.overflow.refuse(stream, refusal);
             }
@@ -88,7 +89,7 @@ impl Dealer {
         match stream.into_std() {
             // The channel is closed only while the server stops. Dropping the stream closes the connection.
             Ok(stream) => drop(self.workers[self.turn].send((stream, admission))),
-            Err(error) => tracing::warn!(%error, "a connection could not be handed over"),
+            Err(error) => tracing::warn!(%error, "cannot hand over a connection"),
         }
     }
 
@@ -98,7 +99,7 @@ impl Dealer {
             return;
         }
         if let Some(unlogged) = self.failures.due() {
-            tracing::warn!(%error, unlogged, "a connection could not be accepted");
+            tracing::warn!(%error, unlogged, "cannot accept a connection");
         }
         if descriptors::is_exhausted(error) && self.spare.take().is_some() {
             self.answer_with_spare(listener).await;

@@ -1,7 +1,7 @@
 //! Access keys that may use the server, and their file.
 //!
 //! ```text
-//! # Access keys of keyform: one in a line, id and secret. Show this file to nobody.
+//! # Access keys of keyform: one per line, id and secret. Keep this file secret.
 //! AKKF3Q7ZJ5N2X6W4TBHD 4mKj…
 //! ```
 //!
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
 
-const ADVICE: &str = "# Access keys of keyform: one in a line, id and secret. Show this file to nobody.\n";
+const ADVICE: &str = "# Access keys of keyform: one per line, id and secret. Keep this file secret.\n";
 const ID_SYMBOLS: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 const SECRET_SYMBOLS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -213,16 +213,16 @@ impl fmt::Display for CredentialsError {
         match self {
             Self::Exposed { file, mode } => {
                 let file = file.display();
-                write!(f, "{file} can be read by others (mode {mode:04o}): run chmod 600 {file}")
+                write!(f, "{file} is readable by other users (mode {mode:04o}): run chmod 600 {file}")
             }
             Self::Format { file, line } => {
                 write!(f, "{}, line {line}: an access key id and its secret are expected", file.display())
             }
             Self::BadId { id } => {
-                write!(f, "{id:?} is no access key id: use visible ASCII characters without / and spaces")
+                write!(f, "{id:?} is not a valid access key id: use visible ASCII characters without / and spaces")
             }
-            Self::BadSecret => f.write_str("the secret is not usable: use visible ASCII characters without spaces"),
-            Self::NoRandom => f.write_str("the operating system gave no random bytes: try again"),
+            Self::BadSecret => f.write_str("invalid secret: use visible ASCII characters without spaces"),
+            Self::NoRandom => f.write_str("the operating system provides no random bytes: try again"),
             Self::Io { action, file, source } => write!(f, "cannot {action} {}: {source}", file.display()),
         }
     }

@@ -40,9 +40,13 @@ impl Refusal {
             Self::MalformedHost => "The host of the request cannot be parsed: send Host: NAME or NAME:PORT".to_owned(),
             Self::TwoNames => "The Host header and the request target name different hosts: send one name".to_owned(),
             Self::ForeignHost(host) => format!(
-                "This server does not answer requests for {host}: use localhost, or start the server with --allowed-host {host}"
+                "This server does not accept requests for {host}: use localhost, or start the server with \
+                --allowed-host {host}"
             ),
-            Self::ForeignPage => "A web page of another site sent this request, and a server in development mode refuses those: open the page from localhost, start the server with --allowed-host and the page's host, or configure credentials and a token key".to_owned(),
+            Self::ForeignPage => "A web page of another site sent this request, which a server in development mode \
+                rejects: open the page from localhost, start the server with --allowed-host and the page's host, or \
+                configure credentials and a token key"
+                .to_owned(),
         };
         reply::closing(reply::refusal(self.status(), &message))
     }

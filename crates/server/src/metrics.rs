@@ -219,7 +219,7 @@ impl Metrics {
 
     fn refusals(&self, page: &mut Page) {
         let name = "keyform_connections_refused_total";
-        page.head(name, "Connections refused, by the limit that they exceed.", "counter");
+        page.head(name, "Connections refused, by the limit that they exceeded.", "counter");
         for ((_, limit), counter) in REFUSALS.iter().zip(&self.refused) {
             page.line(format_args!("{name}{{limit=\"{limit}\"}} {}", counter.get()));
         }
@@ -232,11 +232,21 @@ impl Metrics {
         self.errors(&mut page);
         self.model_calls(&mut page);
         page.single("keyform_received_bytes_total", "Bytes of request bodies.", "counter", self.received_bytes.get());
-        page.single("keyform_sent_bytes_total", "Bytes of answers before packing.", "counter", self.sent_bytes.get());
+        page.single(
+            "keyform_sent_bytes_total",
+            "Bytes of responses before compression.",
+            "counter",
+            self.sent_bytes.get(),
+        );
         page.single("keyform_connections_total", "Connections accepted.", "counter", self.connections.get());
-        page.single("keyform_connections", "Connections open now.", "gauge", shared.admissions.total());
+        page.single("keyform_connections", "Open connections.", "gauge", shared.admissions.total());
         self.refusals(&mut page);
-        page.single("keyform_uptime_seconds", "Time since the start.", "gauge", self.begin.elapsed().as_secs_f64());
+        page.single(
+            "keyform_uptime_seconds",
+            "Time since the start of the server.",
+            "gauge",
+            self.begin.elapsed().as_secs_f64(),
+        );
         if let Some(bytes) = resident_bytes() {
             page.single("process_resident_memory_bytes", "Memory of the process.", "gauge", bytes);
         }
@@ -250,7 +260,7 @@ impl Metrics {
 
     fn requests(&self, page: &mut Page) {
         let name = "keyform_request_seconds";
-        page.head(name, "Time from a request's head to its answer, by operation.", "histogram");
+        page.head(name, "Time from the head of a request to its response, by operation.", "histogram");
         for (operation, figures) in OPERATIONS.iter().zip(&self.operations) {
             figures.write(page, name, &format!("operation=\"{operation}\""));
         }
@@ -268,12 +278,16 @@ impl Metrics {
         let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
         let labels = |model: &str, pattern: &str| format!("model=\"{}\",pattern=\"{}\"", plain(model), plain(pattern));
         let name = "keyform_model_call_seconds";
-        page.head(name, "Time from a call's head to its answer, by model and pattern.", "histogram");
+        page.head(name, "Time from the head of a call to its response, by model and pattern.", "histogram");
         for ((model, pattern), figures) in &*calls {
             figures.times.write(page, name, &labels(model, pattern));
         }
         let name = "keyform_model_calls_total";
-        page.head(name, "Calls of patterns, by how they ended: ok, an outcome's name, or a problem's type.", "counter");
+        page.head(
+            name,
+            "Calls of patterns, by result: ok, the name of an outcome, or the type of a problem.",
+            "counter",
+        );
         for ((model, pattern), figures) in &*calls {
             for (outcome, count) in &figures.outcomes {
                 page.line(format_args!("{name}{{{},outcome=\"{}\"}} {count}", labels(model, pattern), plain(outcome)));
@@ -286,19 +300,19 @@ impl Metrics {
         let opened = self.live_opened.get();
         let open = opened.saturating_sub(self.live_closes().values().sum());
         page.single("keyform_live_connections_total", "WebSockets of live reads opened.", "counter", opened);
-        page.single("keyform_live_connections", "WebSockets of live reads open now.", "gauge", open);
+        page.single("keyform_live_connections", "Open WebSockets of live reads.", "gauge", open);
         page.head(
             "keyform_live_closes_total",
-            "WebSockets of live reads closed, by code; 4008 is too slow.",
+            "WebSockets of live reads closed, by code; 4008: client too slow.",
             "counter",
         );
         for (code, count) in self.live_closes() {
             page.line(format_args!("keyform_live_closes_total{{code=\"{code}\"}} {count}"));
         }
-        page.single("keyform_live_subscriptions", "Reads followed now.", "gauge", live.subscriptions);
-        page.single("keyform_live_subscriptions_total", "Reads followed so far.", "counter", live.subscribed);
-        page.single("keyform_live_pages_total", "First pages told.", "counter", live.pages);
-        page.single("keyform_live_resumes_total", "Reads that went on with a token.", "counter", live.resumed);
+        page.single("keyform_live_subscriptions", "Active live reads.", "gauge", live.subscriptions);
+        page.single("keyform_live_subscriptions_total", "Live reads started.", "counter", live.subscribed);
+        page.single("keyform_live_pages_total", "First pages sent.", "counter", live.pages);
+        page.single("keyform_live_resumes_total", "Live reads resumed with a token.", "counter", live.resumed);
         page.single(
             "keyform_live_deliveries_total",
             "Deliveries of changes to subscribers.",
@@ -313,13 +327,13 @@ impl Metrics {
             ("unavailable", ended.unavailable),
             ("internal", ended.internal),
         ];
-        page.head("keyform_live_ended_total", "Subscriptions that the server has ended, by why.", "counter");
+        page.head("keyform_live_ended_total", "Subscriptions ended by the server, by reason.", "counter");
         for (why, count) in reasons {
             page.line(format_args!("keyform_live_ended_total{{reason=\"{why}\"}} {count}"));
         }
         page.head(
             "keyform_live_feed_lag_seconds",
-            "Time since a followed table's changes were last all read.",
+            "Time since all changes of a followed table were last read.",
             "gauge",
         );
         for (table, lag) in &live.feeds {
@@ -338,7 +352,7 @@ impl Metrics {
     }
 
     fn errors(&self, page: &mut Page) {
-        page.head("keyform_errors_total", "Requests that were refused or failed, by operation and code.", "counter");
+        page.head("keyform_errors_total", "Requests that were rejected or failed, by operation and code.", "counter");
         for ((operation, code), count) in &*self.errors.lock().unwrap_or_else(PoisonError::into_inner) {
             page.line(format_args!("keyform_errors_total{{operation=\"{operation}\",code=\"{code}\"}} {count}"));
         }
@@ -360,7 +374,7 @@ impl Page {
     }
 
     fn line(&mut self, text: std::fmt::Arguments<'_>) {
-        writeln!(self.0, "{text}").expect("a string takes all text");
+        writeln!(self.0, "{text}").expect("writing to a String never fails");
     }
 }
 

@@ -57,7 +57,7 @@ impl MetricsPort {
     async fn run(self, shared: Arc<Shared>, mut stopping: watch::Receiver<bool>) {
         let listener = match TcpListener::from_std(self.listener) {
             Ok(listener) => listener,
-            Err(error) => return tracing::error!(%error, "the port of metrics cannot be used"),
+            Err(error) => return tracing::error!(%error, "cannot listen on the metrics port"),
         };
         let hosts = Arc::new(self.hosts);
         let mut tasks = JoinSet::new();
@@ -66,7 +66,7 @@ impl MetricsPort {
                 accepted = listener.accept(), if tasks.len() < CONNECTIONS_MAX => match accepted {
                     Ok((stream, _)) => drop(tasks.spawn(serve(stream, shared.clone(), hosts.clone()))),
                     Err(error) => {
-                        tracing::warn!(%error, "a connection for metrics could not be accepted");
+                        tracing::warn!(%error, "cannot accept a connection on the metrics port");
                         tokio::time::sleep(PAUSE).await;
                     }
                 },
@@ -88,8 +88,8 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>, hosts: Arc<Hosts>) {
     let stream = TokioIo::new(Strict::new(stream, Arc::new(AtomicBool::new(false))));
     match tokio::time::timeout(REQUEST_TIME_MAX, http.serve_connection(stream, service)).await {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => tracing::debug!(%error, "a connection for metrics ended early"),
-        Err(_) => tracing::debug!("a connection for metrics took too long"),
+        Ok(Err(error)) => tracing::debug!(%error, "a connection on the metrics port ended early"),
+        Err(_) => tracing::debug!("a connection on the metrics port timed out"),
     }
 }
 
@@ -99,10 +99,10 @@ async fn answer(shared: &Shared, hosts: &Hosts, request: &Request<Incoming>) -> 
         return refusal.reply();
     }
     match request.uri().path() {
-        _ if !route::is_asking(request.method()) => reply::method_refusal("This port takes GET only", "GET, HEAD"),
+        _ if !route::is_asking(request.method()) => reply::method_refusal("This port accepts GET only", "GET, HEAD"),
         "/metrics" => reply::figures(shared.metrics.page(shared)),
         "/healthz" => route::liveness(),
         "/readyz" => route::readiness(shared).await,
-        _ => reply::refusal(StatusCode::NOT_FOUND, "This port has /metrics, /healthz and /readyz only"),
+        _ => reply::refusal(StatusCode::NOT_FOUND, "This port serves only /metrics, /healthz and /readyz"),
     }
 }

@@ -130,7 +130,7 @@ fn answer(head: &[u8], refusal: Refusal, ready: bool, hosts: &Hosts) -> String {
     let reason = match refusal {
         Refusal::Full => "every connection is in use",
         Refusal::Client => "this client has too many connections",
-        Refusal::Descriptors => "the process has no file descriptor left",
+        Refusal::Descriptors => "the process has no file descriptors left",
     };
     match path {
         Some("/healthz") => plain("200 OK", "ok\n"),

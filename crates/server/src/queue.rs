@@ -10,7 +10,7 @@ pub(crate) fn drain(listener: TcpListener) -> Vec<(TcpStream, SocketAddr)> {
     let listener = match listener.into_std() {
         Ok(listener) => listener,
         Err(error) => {
-            tracing::warn!(%error, "connections that wait cannot be taken");
+            tracing::warn!(%error, "cannot take waiting connections");
             return Vec::new();
         }
     };
@@ -18,7 +18,7 @@ pub(crate) fn drain(listener: TcpListener) -> Vec<(TcpStream, SocketAddr)> {
     while let Ok((stream, address)) = listener.accept() {
         match stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream)) {
             Ok(stream) => waiting.push((stream, address)),
-            Err(error) => tracing::warn!(%error, "a connection could not be taken over"),
+            Err(error) => tracing::warn!(%error, "cannot take over a connection"),
         }
     }
     waiting

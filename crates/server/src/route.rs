@@ -58,17 +58,18 @@ async fn other(shared: &Shared, head: &Parts) -> Reply {
     match head.uri.path() {
         "/" if !shared.operations => reply::refusal(
             StatusCode::NOT_FOUND,
-            "This server takes no DynamoDB operations: its store is elsewhere, and the models are at /v1",
+            "This server accepts no DynamoDB operations because its store is remote; the models are at /v1",
         ),
         "/" if asks => reply::text(StatusCode::OK, format!("healthy: dynamodb.{}.amazonaws.com \n", shared.region)),
         "/healthz" if asks => liveness(),
         "/readyz" if asks => readiness(shared).await,
         "/metrics" if asks => metrics(shared, head),
-        "/" => reply::method_refusal("This path takes POST with an X-Amz-Target header, or GET", "GET, HEAD, POST"),
-        "/healthz" | "/readyz" | "/metrics" => reply::method_refusal("This path takes GET only", "GET, HEAD"),
+        "/" => reply::method_refusal("This path accepts POST with an X-Amz-Target header, or GET", "GET, HEAD, POST"),
+        "/healthz" | "/readyz" | "/metrics" => reply::method_refusal("This path accepts GET only", "GET, HEAD"),
         _ => reply::refusal(
             StatusCode::NOT_FOUND,
-            "There is nothing at this path: operations go to POST /, models are at /v1, and there are /healthz, /readyz and /metrics",
+            "Unknown path: send operations to POST /; models are at /v1; there are also /healthz, /readyz and \
+            /metrics",
         ),
     }
 }
@@ -83,7 +84,7 @@ pub(crate) fn is_asking(method: &Method) -> bool {
 fn metrics(shared: &Shared, head: &Parts) -> Reply {
     let page = || reply::figures(shared.metrics.page(shared));
     if shared.metrics_elsewhere {
-        return reply::refusal(StatusCode::NOT_FOUND, "Metrics have a port of their own: see --metrics-port");
+        return reply::refusal(StatusCode::NOT_FOUND, "Metrics have a separate port: see --metrics-port");
     }
     match (shared.security, &shared.verifier) {
         (Security::Development, _) => page(),

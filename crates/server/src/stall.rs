@@ -31,7 +31,7 @@ impl<S: Unpin> Stall<S> {
         let patience = self.patience;
         let limit = self.limit.get_or_insert_with(|| Box::pin(sleep(patience)));
         ready!(limit.as_mut().poll(cx));
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not take its answer")))
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read its response")))
     }
 }
 

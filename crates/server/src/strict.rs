@@ -42,7 +42,7 @@ impl<S> Strict<S> {
     /// Checks new bytes, and replaces those from a defect on.
     fn inspect(&mut self, buffer: &mut ReadBuf<'_>, before: usize) {
         if let Err((position, defect)) = self.framing.follow(&buffer.filled()[before..]) {
-            tracing::debug!(?defect, "a request was refused: its end is ambiguous");
+            tracing::debug!(?defect, "request rejected: its end is ambiguous");
             buffer.set_filled(before + position);
             self.poison = Some(feed(POISON, buffer));
         }

@@ -115,6 +115,6 @@ fn guard<T>(work: impl FnOnce() -> T) -> Result<T, Error> {
 }
 
 fn fault() -> Error {
-    tracing::error!("a request found a fault in the program: please report it with the message above");
+    tracing::error!("a request triggered a bug: please report it with the message above");
     Error::internal("Internal server error")
 }

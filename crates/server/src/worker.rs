@@ -61,7 +61,7 @@ impl Worker {
     fn serve(&self, (stream, admission): Accepted, tasks: &mut JoinSet<()>) {
         let stream = match TcpStream::from_std(stream) {
             Ok(stream) => stream,
-            Err(error) => return tracing::warn!(%error, "a connection could not be taken over"),
+            Err(error) => return tracing::warn!(%error, "cannot take over a connection"),
         };
         let (shared, stopping) = (self.shared.clone(), self.stopping.clone());
         tasks.spawn(async move {

@@ -1,7 +1,7 @@
 //! Clubs whose members lend things to each other.
 //!
-//! Everything that touches data is said in `lending.kf`: keys, guards, what is one transaction. [`model`] is the typed code of it, and what
-//! needs more than one pattern stands here.
+//! `lending.kf` declares everything about data: keys, guards, transactions. [`model`] is its typed code, and this file
+//! has the functions that need more than one pattern.
 
 /// The typed code of `lending.kf`.
 pub mod model {
@@ -15,21 +15,21 @@ use model::{Caller, ClubId, Lending, Thing};
 /// Opens the application's data.
 ///
 /// # Errors
-/// The database refuses the tables.
+/// Returns an error if the database rejects the tables.
 pub async fn open(database: &Database) -> Result<Lending, CallError> {
     Lending::open_with(database, ModelOptions::new().variable("stage", "local")).await
 }
 
-/// The application as a person sees it: what they may not is refused.
+/// Returns the application for a person: calls that they are not allowed to make are refused.
 #[must_use]
 pub fn seen_by(lending: &Lending, person: &Ulid) -> Lending {
     lending.as_caller(Caller { person_id: person.clone() })
 }
 
-/// The things of a club that should be back by now. It reads page after page, and keeps one at a time.
+/// Returns the overdue things of a club. Reads page after page, and keeps one at a time.
 ///
 /// # Errors
-/// The person is not a member, or the database fails.
+/// Returns an error if the person is not a member, or the database fails.
 pub async fn overdue(lending: &Lending, club: &ClubId, today: Date) -> Result<Vec<Thing>, CallError> {
     let mut things = lending.things(club).items();
     let mut late = Vec::new();

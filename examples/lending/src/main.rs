@@ -87,8 +87,8 @@ async fn borrow(seen: &Lending, club: &str, thing: &str, until: &str) -> Result<
     let (club, thing) = (club.parse()?, thing.parse()?);
     match seen.borrow(&club, &thing, until.parse()?).await {
         Ok(thing) => println!("{} is yours until {until}", thing.name),
-        // A refusal is a variant: what is said of it is decided here, and nothing is forgotten.
-        Err(BorrowError::AlreadyLent) => println!("somebody else has it"),
+        // Each refusal is a variant, so the compiler ensures that every one has a message.
+        Err(BorrowError::AlreadyLent) => println!("lent to someone else"),
         Err(BorrowError::UnknownThing) => println!("the club has no such thing"),
         Err(BorrowError::NotAMember) => println!("only members borrow"),
         Err(error @ (BorrowError::Conflict(_) | BorrowError::Failed(_))) => return Err(error.into()),

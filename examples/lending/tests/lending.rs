@@ -101,7 +101,7 @@ async fn a_call_that_is_repeated_under_a_token_applies_once() {
     let club = founded(&ada).await;
     let once = ada.with_token("3f0c9e8a-6a55-4f3c-9f0e-0a8f6a1d2b3c");
     added(&once, &club, "ladder").await;
-    // Whatever the second call is told, it changes nothing.
+    // Whatever the second call returns, it changes nothing.
     drop(once.add_thing(AddThingInput::new(club.club_id.clone(), "ladder")).await);
     let things = ada.things(&club.club_id).all().await.unwrap();
     assert_eq!((things.len(), ada.club(&club.club_id).await.unwrap().club.things), (1, 1));

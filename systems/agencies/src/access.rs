@@ -9,15 +9,15 @@ use serde::Serialize;
 
 use crate::model::{Agencies, AgencyId, AgencyStatus};
 
-/// What somebody may.
+/// The caller's permissions in an agency.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Access {
-    /// Whether they may act for the agency: they belong to it, and it is active.
+    /// True if the caller is a member and the agency is active.
     pub allowed: bool,
-    /// Whether they belong to it.
+    /// True if the caller is a member.
     pub is_member: bool,
-    /// The agency's state; nothing for those who do not belong to it.
+    /// State of the agency; absent if the caller is not a member.
     #[schemars(with = "Option<String>")]
     pub status: Option<AgencyStatus>,
 }

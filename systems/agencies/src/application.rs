@@ -42,8 +42,8 @@ fn told(finished: usize) -> String {
 
 fn dissolve(agencies: &Agencies) -> Flow {
     let agencies = agencies.clone();
-    let about = "Deletes an agency with all its members, however many they are. Called again, it goes on where it stopped; of an agency that \
-                 is gone nothing is left to do.";
+    let about = "Deletes an agency with all its members, however many there are. A repeated call resumes where it \
+        stopped; for a deleted agency it does nothing.";
     Flow::new("dissolve", about, move |call: FlowCall<Dissolve>| {
         let agencies = agencies.clone();
         async move {
@@ -60,7 +60,7 @@ fn dissolve(agencies: &Agencies) -> Flow {
 
 fn my_agencies(agencies: &Agencies) -> Flow {
     let agencies = agencies.clone();
-    let about = "The agencies that the caller belongs to, with their names and states.";
+    let about = "Lists the caller's agencies with their names and states.";
     Flow::new("myAgencies", about, move |call: FlowCall<MembershipsAfter>| {
         let agencies = agencies.clone();
         async move {
@@ -75,7 +75,8 @@ fn my_agencies(agencies: &Agencies) -> Flow {
 
 fn authorise(agencies: &Agencies) -> Flow {
     let agencies = agencies.clone();
-    let about = "Whether the caller may act for an agency, as of now: what other services ask before they do something in its name.";
+    let about = "Returns whether the caller may act for an agency now. Other services ask this before they act in its \
+        name.";
     Flow::new("authorise", about, move |call: FlowCall<Dissolve>| {
         let agencies = agencies.clone();
         async move {

@@ -4,7 +4,7 @@
 //! several steps, and any process can continue after each of them:
 //!
 //! ```text
-//! ordered: nobody joins any more ── evict 50 ── evict 50 ── … ── the last 50 and the agency at once
+//! ordered: no member can join  ── evict 50 ── evict 50 ── … ── the last 50 and the agency at once
 //! ```
 //!
 //! Members never exist without their agency: it is deleted together with the last of them, on the condition that its
@@ -31,19 +31,19 @@ const ROUNDS_OUTRUN_MAX: u32 = 50;
 /// More than one, because a read of the members may lag behind.
 const ROUNDS_MISCOUNTED_MAX: u32 = 3;
 
-/// An agency.
+/// Identifies the agency to delete.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Dissolve {
-    /// Its id.
+    /// Id of the agency.
     pub agency_id: String,
 }
 
-/// What was done.
+/// Result of a dissolution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Dissolved {
-    /// How many members this call has removed; those that a call before it has removed are not among them.
+    /// Members that this call removed, without those of earlier calls.
     pub members_removed: u64,
 }
 
@@ -67,7 +67,8 @@ impl std::fmt::Display for DissolutionError {
             Self::Busy => CallError::Busy.fmt(f),
             Self::Miscounted { counted } => write!(
                 f,
-                "the agency counts {counted} members, and those it has are not as many: correct `members` of the agency's item, and dissolve it again"
+                "the agency counts {counted} members, but has fewer: correct `members` of the agency's item, and \
+                dissolve it again"
             ),
             Self::Failed(error) => error.fmt(f),
         }
@@ -141,7 +142,7 @@ enum Round {
 }
 
 /// Runs rounds until the agency is deleted. Each removes a member or counts towards one of two limits. The members are
-/// finite, because nobody can join any more.
+/// finite, because no member can join any more.
 async fn finish(agencies: &Agencies, agency: &AgencyId) -> Result<u64, DissolutionError> {
     let (mut removed, mut outrun, mut miscounted) = (0, 0, 0);
     loop {

@@ -11,37 +11,37 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{Agencies, AgencyId, AgencyStatus};
 
-/// Where to go on.
+/// Position in the list.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MembershipsAfter {
-    /// The cursor of the page before.
+    /// Cursor of the previous page.
     pub cursor: Option<String>,
 }
 
-/// An agency that a person belongs to.
+/// Membership of a person in an agency.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Membership {
-    /// The agency.
+    /// Id of the agency.
     #[schemars(with = "String")]
     pub agency_id: AgencyId,
-    /// Its name.
+    /// Name of the agency.
     pub name: String,
-    /// Its state.
+    /// State of the agency.
     #[schemars(with = "String")]
     pub status: AgencyStatus,
-    /// Since when the person belongs to it.
+    /// Time at which the person joined.
     #[schemars(with = "String")]
     pub since: Timestamp,
 }
 
-/// A page of them.
+/// One page of results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MembershipPage {
-    /// In the order of the ids, which is that of foundation.
+    /// Ordered by id, which is the order of creation.
     pub items: Vec<Membership>,
-    /// For the next page; nothing at the end.
+    /// Cursor of the next page; absent on the last page.
     pub cursor: Option<String>,
 }
 

@@ -16,52 +16,52 @@ use crate::model::{SignUpError, User, UserId};
 use crate::password;
 use crate::service::Service;
 
-/// What somebody registers with.
+/// Data of a new account.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Registration {
-    /// The address, of which upper and lower case are the same.
+    /// E-mail address; case-insensitive.
     pub email: String,
-    /// What others see.
+    /// Public name.
     pub username: String,
-    /// The password.
+    /// Password, 10 characters or more.
     #[schemars(with = "String")]
     pub password: Secret<String>,
 }
 
-/// What somebody logs in with.
+/// Credentials.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LogIn {
-    /// The address.
+    /// E-mail address; case-insensitive.
     pub email: String,
-    /// The password.
+    /// Password of the account.
     #[schemars(with = "String")]
     pub password: Secret<String>,
 }
 
-/// A password for another.
+/// Change of a password.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PasswordChange {
-    /// The password so far.
+    /// Current password.
     #[schemars(with = "String")]
     pub password: Secret<String>,
-    /// The one from now on.
+    /// New password.
     #[schemars(with = "String")]
     pub new_password: Secret<String>,
 }
 
-/// Who one is, and what proves it.
+/// A user and their access token.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Session {
-    /// For `Authorization: Bearer …`; nothing where somebody else issues tokens.
+    /// Token for `Authorization: Bearer …`; absent if another service issues tokens.
     pub token: Option<String>,
-    /// When the token ends.
+    /// Expiry of the token.
     #[schemars(with = "String")]
     pub expires_at: Timestamp,
-    /// The user.
+    /// The user who is logged in.
     #[schemars(with = "Value")]
     pub user: User,
 }
@@ -102,7 +102,7 @@ impl Service {
             Ok(Some(found)) => {
                 User::from_attributes(found.fields).map_err(|error| FlowError::Broken(error.to_string()))
             }
-            Ok(None) => Err(FlowError::Broken("a sign-up gave no user".to_owned())),
+            Ok(None) => Err(FlowError::Broken("the sign-up returned no user".to_owned())),
             Err(RunError::Refused { outcome, .. }) if outcome == "EmailTaken" => Err(taken(SignUpError::EmailTaken)),
             Err(error) => Err(error.into()),
         }
@@ -129,10 +129,10 @@ impl Service {
         match user.filter(|_| is_right) {
             Some(_) if !self.host.token_keys().can_issue() => Err(FlowError::refused(
                 "TokensIssuedElsewhere",
-                "this server verifies tokens but signs none: log in where they are issued",
+                "this server verifies tokens but does not sign any: log in at their issuer",
             )),
             Some(user) => Ok(self.session(user)),
-            None => Err(FlowError::refused("WrongCredentials", "the address or the password is wrong")),
+            None => Err(FlowError::refused("WrongCredentials", "wrong address or password")),
         }
     }
 
@@ -145,7 +145,7 @@ impl Service {
         let credentials = self.discord.credentials(user).await?;
         let hash = credentials.as_ref().map(|credentials| credentials.password_hash.expose().as_str());
         if !self.settings.passwords.is_of(hash, change.password.expose()).await? {
-            return Err(FlowError::refused("WrongCredentials", "the password so far is another"));
+            return Err(FlowError::refused("WrongCredentials", "the current password is wrong"));
         }
         let password = change.new_password.expose();
         password::check(password, &profile.email, &profile.username).map_err(weak)?;
@@ -183,7 +183,7 @@ pub(crate) fn derived(of: &[&str]) -> String {
 fn username(text: &str) -> Result<String, FlowError> {
     let name = text.trim();
     let is_shown = !name.is_empty() && name.chars().count() <= 32 && !name.chars().any(char::is_control);
-    let wrong = || FlowError::Arguments("`username` has from 1 to 32 characters in one line".to_owned());
+    let wrong = || FlowError::Arguments("`username` must have 1 to 32 characters on one line".to_owned());
     is_shown.then(|| name.to_owned()).ok_or_else(wrong)
 }
 
@@ -196,12 +196,12 @@ fn weak(why: String) -> FlowError {
 }
 
 fn unknown_user() -> FlowError {
-    FlowError::refused("UnknownUser", "this account is no more")
+    FlowError::refused("UnknownUser", "this account no longer exists")
 }
 
 fn taken(error: SignUpError) -> FlowError {
     match error {
-        SignUpError::EmailTaken => FlowError::refused("EmailTaken", "this address has an account: log in"),
+        SignUpError::EmailTaken => FlowError::refused("EmailTaken", "this address already has an account: log in"),
         other => other.into(),
     }
 }

@@ -46,7 +46,7 @@ pub fn application_with(host: &Host, settings: Settings) -> Result<Application, 
 #[serde(deny_unknown_fields)]
 struct Nothing {}
 
-/// Nothing to say but that it is done.
+/// Empty result.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 struct Done {
     done: bool,
@@ -54,7 +54,7 @@ struct Done {
 
 const DONE: Done = Done { done: true };
 
-/// A user as an answer.
+/// The caller's own user.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(transparent)]
 struct Shown(#[schemars(with = "Value")] User);
@@ -64,7 +64,7 @@ fn accounts(service: &Service) -> [Flow; 4] {
         open(
             service,
             "register",
-            "Makes an account, and logs in.",
+            "Creates an account and logs in.",
             |service, call: FlowCall<Registration>| async move {
                 service.attempt(&limits::REGISTER, call.client, &account_of(&call.arguments.email))?;
                 service.register(call.arguments, call.token.as_deref()).await
@@ -74,7 +74,7 @@ fn accounts(service: &Service) -> [Flow; 4] {
         open(
             service,
             "logIn",
-            "Gives a token for an address and a password.",
+            "Returns a token for an e-mail address and a password.",
             |service, call: FlowCall<LogIn>| async move {
                 service.attempt(&limits::LOG_IN, call.client, &account_of(&call.arguments.email))?;
                 service.log_in(call.arguments).await
@@ -91,7 +91,7 @@ fn accounts(service: &Service) -> [Flow; 4] {
             },
         )
         .outcomes(&["WrongCredentials", "WeakPassword", "UnknownUser"]),
-        own(service, "me", "The caller's profile.", |service, user, _: FlowCall<Nothing>| async move {
+        own(service, "me", "Returns the caller's profile.", |service, user, _: FlowCall<Nothing>| async move {
             service.me(&user).await.map(Shown)
         })
         .outcomes(&["UnknownUser"]),
@@ -108,19 +108,19 @@ fn lists(service: &Service) -> [Flow; 5] {
         own(
             service,
             "listMyServers",
-            "The servers that the caller is in, with their names.",
+            "Lists the caller's servers with their names.",
             |service, user, call: FlowCall<MyServers>| async move { service.list_my_servers(&user, call.arguments).await },
         ),
         own(
             service,
             "listMembers",
-            "The members of a server with their names, and who is online.",
+            "Lists the members of a server with their names and presence.",
             |service, user, call: FlowCall<OfServer>| async move { service.list_members(&user, call.arguments).await },
         ),
         own(
             service,
             "serverOverview",
-            "A server with its channels, what is unread in them, and who is online.",
+            "Returns a server with its channels, unread counts and online members.",
             |service, user, call: FlowCall<OfServer>| async move {
                 service.server_overview(&user, &call.arguments.server_id).await
             },
@@ -129,13 +129,13 @@ fn lists(service: &Service) -> [Flow; 5] {
         own(
             service,
             "unreadBadges",
-            "How many messages the caller has not read, channel by channel.",
+            "Counts the caller's unread messages per channel.",
             |service, user, call: FlowCall<Badges>| async move { service.unread_badges(&user, call.arguments).await },
         ),
         own(
             service,
             "searchMessages",
-            "The messages of a channel with a text in them, the latest first.",
+            "Searches the messages of a channel for a text, newest first.",
             |service, user, call: FlowCall<Search>| async move { service.search_messages(&user, call.arguments).await },
         )
         .interruptible(),
@@ -147,7 +147,7 @@ fn connections(service: &Service) -> [Flow; 5] {
         own(
             service,
             "openConnection",
-            "Begins to listen to a channel and its server.",
+            "Starts listening to a channel and its server.",
             |service, user, call: FlowCall<OfChannel>| async move {
                 service.open_connection(&user, &call.arguments.channel_id, call.token.as_deref()).await
             },
@@ -156,7 +156,7 @@ fn connections(service: &Service) -> [Flow; 5] {
         own(
             service,
             "keepConnected",
-            "Says that a connection is still there.",
+            "Keeps a connection alive.",
             |service, user, call: FlowCall<OfConnection>| async move {
                 service.keep_connected(&user, &call.arguments.connection_id).await
             },
@@ -173,7 +173,7 @@ fn connections(service: &Service) -> [Flow; 5] {
         own(
             service,
             "nextEvents",
-            "What has happened for a connection, waiting for it if nothing has.",
+            "Returns the events of a connection; waits for the next one otherwise.",
             |service, user, call: FlowCall<Hear>| async move { service.next_events(&user, call.arguments).await },
         )
         .interruptible()
@@ -181,7 +181,7 @@ fn connections(service: &Service) -> [Flow; 5] {
         own(
             service,
             "typing",
-            "Tells those who listen to a channel that the caller is typing.",
+            "Notifies the listeners of a channel that the caller is typing.",
             |service, user, call: FlowCall<OfChannel>| async move {
                 service.typing(&user, &call.arguments.channel_id).await.map(|()| DONE)
             },

@@ -24,61 +24,61 @@ pub const HEARTBEAT_EVERY: Duration = Duration::from_secs(240);
 /// Maximum time that a call waits for events.
 const WAIT_SECS_MAX: u64 = 20;
 
-/// The channel to listen to.
+/// Identifies the channel to listen to.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OfChannel {
-    /// The channel.
+    /// Id of the channel.
     #[schemars(with = "String")]
     pub channel_id: ChannelId,
 }
 
-/// One of one's connections.
+/// Identifies a connection of the caller.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OfConnection {
-    /// The connection.
+    /// Id of the connection.
     #[schemars(with = "String")]
     pub connection_id: ConnectionId,
 }
 
-/// What to hear next.
+/// Request for the next events of a connection.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Hear {
-    /// The connection.
+    /// Id of the connection.
     #[schemars(with = "String")]
     pub connection_id: ConnectionId,
-    /// The number of the last event that was taken: it and those before are not delivered again.
+    /// Number of the last event received; it and earlier ones are not delivered again.
     #[serde(default)]
     pub after: u64,
-    /// How many seconds to wait for something to happen, at most 20.
+    /// Seconds to wait for an event, at most 20.
     #[serde(default)]
     pub wait_seconds: u64,
 }
 
-/// A connection that listens.
+/// State of a connection.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Listening {
-    /// The connection.
+    /// Id of the connection.
     #[schemars(with = "String")]
     pub connection_id: ConnectionId,
-    /// The channels it listens to.
+    /// Channels of the connection.
     #[schemars(with = "Vec<String>")]
     pub channel_ids: Vec<ChannelId>,
-    /// When it ends unless it says that it is there.
+    /// Expiry, unless a heartbeat renews it.
     #[schemars(with = "i64")]
     pub expires_at: Epoch,
-    /// How often it should say so.
+    /// Interval between heartbeats.
     pub heartbeat_seconds: u64,
 }
 
-/// What happened.
+/// Events of a connection.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Heard {
-    /// The events, in the order of their numbers.
+    /// Events, ordered by number.
     #[schemars(with = "Vec<Value>")]
     pub events: Vec<Numbered>,
 }
@@ -190,5 +190,5 @@ fn listening(connection: &ConnectionId, channel_ids: Vec<ChannelId>, expires_at:
 }
 
 fn not_connected() -> FlowError {
-    FlowError::refused("NotConnected", "this connection has ended: open another, and read what was missed")
+    FlowError::refused("NotConnected", "this connection has ended: open another one, and read the missed messages")
 }

@@ -144,7 +144,7 @@ pub enum HashError {
 
 impl fmt::Display for HashError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the password cannot be hashed: ")?;
+        f.write_str("cannot hash the password: ")?;
         match self {
             Self::Pool(error) => error.fmt(f),
             Self::Failed(why) => f.write_str(why),
@@ -178,20 +178,20 @@ pub fn check(password: &str, email: &str, username: &str) -> Result<(), String> 
     let characters = password.chars().count();
     if characters < CHARACTERS_MIN {
         return Err(format!(
-            "a password has at least {CHARACTERS_MIN} characters: a few words in a row are easy to keep"
+            "a password must have at least {CHARACTERS_MIN} characters: several words are easy to remember"
         ));
     }
     if characters > CHARACTERS_MAX {
-        return Err(format!("a password has at most {CHARACTERS_MAX} characters"));
+        return Err(format!("a password can have at most {CHARACTERS_MAX} characters"));
     }
     let lower = password.to_lowercase();
     let first = lower.chars().next();
     if COMMON.contains(&lower.as_str()) || lower.chars().all(|character| Some(character) == first) {
-        return Err("this password is among the first that are tried: choose another".to_owned());
+        return Err("this password is too common: choose another".to_owned());
     }
     let local_part = email.split('@').next().unwrap_or_default();
     if [email, local_part, username].iter().any(|known| lower == known.trim().to_lowercase()) {
-        return Err("a password is neither one's name nor one's address".to_owned());
+        return Err("a password must differ from your name and address".to_owned());
     }
     Ok(())
 }
@@ -208,10 +208,10 @@ mod tests {
         for (password, why) in [
             ("short", "at least 10"),
             ("", "at least 10"),
-            ("Password123", "among the first"),
-            ("aaaaaaaaaaaa", "among the first"),
-            ("ADA.lovelace", "neither one's name"),
-            ("countess ada", "neither one's name"),
+            ("Password123", "too common"),
+            ("aaaaaaaaaaaa", "too common"),
+            ("ADA.lovelace", "must differ"),
+            ("countess ada", "must differ"),
         ] {
             let said = check(password).expect_err(password);
             assert!(said.contains(why), "{password}: {said}");

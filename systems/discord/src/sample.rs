@@ -16,7 +16,7 @@ const TALK: [(&str, &str); 4] = [
     ("ada", "The engine weaves algebraical patterns just as the loom weaves flowers and leaves."),
     ("grace", "Does it compile?"),
     ("ada", "On punched cards, at the first try."),
-    ("grace", "Then I shall look for the moth."),
+    ("grace", "Then I will look for the moth."),
 ];
 
 /// Attempts, and delay between them, for reads of a lagging index.

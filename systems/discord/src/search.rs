@@ -19,32 +19,32 @@ const FOUND_ENOUGH: usize = 50;
 /// Maximum length of the search text in characters.
 const TEXT_CHARACTERS_MAX: usize = 100;
 
-/// What to look for.
+/// A search in a channel.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Search {
-    /// Where.
+    /// Id of the channel.
     #[schemars(with = "String")]
     pub channel_id: ChannelId,
-    /// A part of the message.
+    /// Text that the message contains.
     pub text: String,
-    /// Only what this user wrote.
+    /// Limits the search to messages of this user.
     #[schemars(with = "Option<String>")]
     pub user_id: Option<UserId>,
-    /// Where the last call stopped.
+    /// Cursor of the previous call.
     pub cursor: Option<String>,
 }
 
-/// What was found.
+/// Result of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchResult {
-    /// The messages, the latest first.
+    /// Messages, newest first.
     #[schemars(with = "Vec<Value>")]
     pub items: Vec<Message>,
-    /// How many were looked at.
+    /// Number of messages examined.
     pub examined: usize,
-    /// Where it stopped; nothing at the channel's beginning.
+    /// Cursor of the next call; absent at the beginning of the channel.
     pub cursor: Option<String>,
 }
 
@@ -56,7 +56,7 @@ impl Service {
     pub async fn search_messages(&self, user: &UserId, search: Search) -> Result<SearchResult, FlowError> {
         let text = search.text.trim().to_lowercase();
         if text.is_empty() || text.chars().count() > TEXT_CHARACTERS_MAX {
-            return Err(FlowError::Arguments(format!("`text` has from 1 to {TEXT_CHARACTERS_MAX} characters")));
+            return Err(FlowError::Arguments(format!("`text` must have 1 to {TEXT_CHARACTERS_MAX} characters")));
         }
         let is_meant = |message: &Message| {
             search.user_id.as_ref().is_none_or(|author| *author == message.user_id)

@@ -14,89 +14,89 @@ use crate::model::{Discord, Membership, MembershipRole, Server, ServerId, UserId
 use crate::service::Service;
 use crate::unread::Badge;
 
-/// A page of one's servers.
+/// Request for a page of the caller's servers.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MyServers {
-    /// Where the last page ended.
+    /// Cursor of the previous page.
     pub cursor: Option<String>,
 }
 
-/// A server, or a page of what it has.
+/// Identifies a server, and a page of its list.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OfServer {
-    /// The server.
+    /// Id of the server.
     #[schemars(with = "String")]
     pub server_id: ServerId,
-    /// Where the last page ended.
+    /// Cursor of the previous page.
     pub cursor: Option<String>,
 }
 
-/// Items, and where they end if more may follow.
+/// One page of a list.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Listed<T> {
-    /// The items.
+    /// Items of the page.
     pub items: Vec<T>,
-    /// For the next page.
+    /// Cursor of the next page.
     pub cursor: Option<String>,
 }
 
-/// A server that one is in.
+/// A server of the caller.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MyServer {
-    /// Which.
+    /// Id of the server.
     #[schemars(with = "String")]
     pub server_id: ServerId,
-    /// Its name.
+    /// Name of the server.
     pub name: String,
-    /// Its picture.
+    /// URL of the icon.
     pub icon_url: Option<String>,
-    /// How many channels it has.
+    /// Number of channels.
     pub channels: i64,
-    /// What one is in it.
+    /// Role of the caller.
     #[schemars(with = "String")]
     pub role: MembershipRole,
-    /// Since when.
+    /// Time of joining.
     #[schemars(with = "String")]
     pub joined_at: Timestamp,
 }
 
-/// Somebody who is in a server.
+/// A member of a server.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Member {
-    /// Who.
+    /// Id of the user.
     #[schemars(with = "String")]
     pub user_id: UserId,
-    /// The name.
+    /// Public name.
     pub username: String,
-    /// The picture.
+    /// URL of the avatar.
     pub avatar_url: Option<String>,
-    /// What they are in it.
+    /// Role in the server.
     #[schemars(with = "String")]
     pub role: MembershipRole,
-    /// Since when.
+    /// Time of joining.
     #[schemars(with = "String")]
     pub joined_at: Timestamp,
-    /// Whether one of their connections listens to it now.
+    /// True if a connection of the user listens to the server.
     pub online: bool,
 }
 
-/// A server at a glance.
+/// Overview of a server.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Overview {
-    /// The server.
+    /// The server itself.
     #[schemars(with = "Value")]
     pub server: Server,
-    /// What one is in it.
+    /// Role of the caller.
     #[schemars(with = "String")]
     pub role: MembershipRole,
-    /// Its channels, with what one has not read.
+    /// Channels with unread counts.
     pub channels: Vec<Badge>,
-    /// The names of those who are online.
+    /// Names of online members.
     pub online: Vec<String>,
 }
 
@@ -150,7 +150,7 @@ impl Service {
     /// [`FlowError::Forbidden`] for non-members.
     pub async fn server_overview(&self, user: &UserId, server_id: &ServerId) -> Result<Overview, FlowError> {
         let discord = self.as_user(user);
-        let unknown = || FlowError::refused("UnknownServer", "this server is no more");
+        let unknown = || FlowError::refused("UnknownServer", "this server no longer exists");
         let server = discord.server_by_id(server_id).await?.ok_or_else(unknown)?;
         let membership = discord.membership(user, server_id).await?.ok_or(FlowError::Forbidden)?;
         let channels = self.badges_of(user, &membership).await?;

@@ -13,32 +13,32 @@ use serde::{Deserialize, Serialize};
 use crate::model::{Channel, ChannelId, Discord, LastRead, Membership, ServerId, UserId};
 use crate::service::Service;
 
-/// Which badges.
+/// Selects the badges to return.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Badges {
-    /// Those of one server; without it, of all that one is in.
+    /// Limits the badges to one server; by default all servers of the caller.
     #[schemars(with = "Option<String>")]
     pub server_id: Option<ServerId>,
 }
 
-/// How much of a channel one has not read.
+/// Unread messages of a channel.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Badge {
-    /// The server.
+    /// Id of the server.
     #[schemars(with = "String")]
     pub server_id: ServerId,
-    /// The channel.
+    /// Id of the channel.
     #[schemars(with = "String")]
     pub channel_id: ChannelId,
-    /// Its name.
+    /// Name of the channel.
     pub name: String,
-    /// What it is about.
+    /// Topic of the channel.
     pub topic: Option<String>,
-    /// How many messages of others follow what one has read, at most a hundred.
+    /// Unread messages by others, at most a hundred.
     pub unread: usize,
-    /// Whether there are more than that.
+    /// True if there are more.
     pub more: bool,
 }
 

@@ -16,14 +16,14 @@ use crate::model::{
 use crate::permissions::Level;
 use crate::secrets::{lookup_hash, same};
 
-/// A key that was just made.
+/// A new key.
 #[derive(Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewAgentKey {
-    /// Its id.
+    /// Id of the key.
     #[schemars(with = "String")]
     pub key_id: AgentKeyId,
-    /// The key. It is not shown again.
+    /// The key itself, which is not shown again.
     pub key: String,
 }
 
@@ -84,19 +84,19 @@ pub async fn verify(
     Ok(found.is_some_and(|found| same(found.key_hash.expose(), &lookup_hash(key))))
 }
 
-/// A key to make.
+/// A key to create.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct CreateArguments {
-    /// The workspace.
+    /// Id of the workspace.
     #[schemars(with = "String")]
     workspace_id: WorkspaceId,
-    /// The agent.
+    /// Id of the agent.
     #[schemars(with = "String")]
     agent_id: AgentId,
-    /// What people call it.
+    /// Display name.
     name: Option<String>,
-    /// Whose model; Google's if not said.
+    /// Model provider; Google by default.
     #[schemars(with = "Option<String>")]
     provider: Option<AgentKeyProvider>,
 }
@@ -109,6 +109,11 @@ async fn create_flow(helpmaton: Helpmaton, call: FlowCall<CreateArguments>) -> R
 }
 
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
-    let create = helpmaton.flow("issueAgentKey", "Makes a key for an agent's webhook and shows it once.", create_flow);
+    let create = helpmaton.flow(
+        "issueAgentKey",
+        "Creates a key for an agent's webhook. Returns the key only this \
+        once.",
+        create_flow,
+    );
     application.flow(create.outcomes(&["UnknownWorkspace", "UnknownAgent", "KeyLimitReached"]))
 }

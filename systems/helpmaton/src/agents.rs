@@ -32,34 +32,34 @@ pub fn model_name(agent: &Agent) -> &str {
     agent.model_name.as_deref().unwrap_or(DEFAULT_MODEL)
 }
 
-/// What an agent is like.
+/// Settings of an agent.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AgentSettings {
-    /// Its name.
+    /// Name of the agent.
     pub name: String,
-    /// What it is told before everything else.
+    /// System prompt of the model.
     pub system_prompt: String,
-    /// From 0 to 2.
+    /// Sampling temperature, 0 to 2.
     #[schemars(with = "Option<f64>")]
     pub temperature: Option<Decimal>,
-    /// From 0 to 1.
+    /// Nucleus sampling, 0 to 1.
     #[schemars(with = "Option<f64>")]
     pub top_p: Option<Decimal>,
-    /// From 1 to 1000.
+    /// Number of candidate tokens, 1 to 1000.
     pub top_k: Option<i64>,
-    /// The longest answer.
+    /// Maximum tokens of an answer.
     pub max_output_tokens: Option<i64>,
-    /// Texts that end an answer.
+    /// Strings that end an answer.
     pub stop_sequences: Option<Vec<String>>,
-    /// How often tools may be called for one answer; 5 if not said.
+    /// Maximum tool calls for one answer; 5 by default.
     pub max_tool_roundtrips: Option<i64>,
-    /// Whose model; Google's if not said.
+    /// Model provider; Google by default.
     #[schemars(with = "Option<String>")]
     pub provider: Option<AgentProvider>,
-    /// Which model.
+    /// Name of the model.
     pub model_name: Option<String>,
-    /// Tools that the caller's program runs.
+    /// Tools that run in the client.
     #[schemars(with = "Option<Vec<serde_json::Value>>")]
     pub client_tools: Option<Vec<AgentClientToolsItem>>,
 }
@@ -73,7 +73,7 @@ impl AgentSettings {
         for tool in self.client_tools.iter().flatten() {
             check_tool_name(&tool.name)?;
             if !names.insert(&tool.name) {
-                return Err(FlowError::Arguments(format!("two tools are called `{}`", tool.name)));
+                return Err(FlowError::Arguments(format!("two tools have the name `{}`", tool.name)));
             }
         }
         Ok(())
@@ -83,7 +83,7 @@ impl AgentSettings {
 fn within(what: &str, number: Option<Decimal>, most: i64) -> Result<(), FlowError> {
     match number {
         Some(number) if number < Decimal::from(0) || number > Decimal::from(most) => {
-            Err(FlowError::Arguments(format!("`{what}` is from 0 to {most}")))
+            Err(FlowError::Arguments(format!("`{what}` must be from 0 to {most}")))
         }
         _ => Ok(()),
     }
@@ -96,7 +96,10 @@ fn check_tool_name(name: &str) -> Result<(), FlowError> {
     if letters.next().is_some_and(is_first) && letters.all(|letter| is_first(letter) || letter.is_ascii_digit()) {
         return Ok(());
     }
-    Err(FlowError::Arguments(format!("`{name}` cannot name a tool: letters, digits, `_` and `$`, no digit first")))
+    Err(FlowError::Arguments(format!(
+        "`{name}` is not a valid tool name: use letters, digits, `_` and `$`, and start \
+        without a digit"
+    )))
 }
 
 /// Creates an agent. A repeated call with the same id returns the existing agent.
@@ -167,7 +170,7 @@ async fn existing(
     agent_id: &AgentId,
 ) -> Result<Agent, FlowError> {
     let agent = model.agent_by_id(workspace_id, agent_id).await?;
-    agent.ok_or_else(|| FlowError::refused("UnknownAgent", "there is no such agent"))
+    agent.ok_or_else(|| FlowError::refused("UnknownAgent", "unknown agent"))
 }
 
 /// Allows an agent to delegate to another one, unless that creates a cycle.
@@ -182,10 +185,13 @@ pub async fn allow_delegation(
 ) -> Result<(), FlowError> {
     for _ in 0..TRIES_MAX {
         let workspace = model.workspace_by_id(workspace_id).await?;
-        let workspace =
-            workspace.ok_or_else(|| FlowError::refused("UnknownWorkspace", "there is no such workspace"))?;
+        let workspace = workspace.ok_or_else(|| FlowError::refused("UnknownWorkspace", "unknown workspace"))?;
         if leads_to(model, workspace_id, target_id, agent_id).await? {
-            return Err(FlowError::refused("DelegationCircle", "the other agent delegates to this one, if by others"));
+            return Err(FlowError::refused(
+                "DelegationCircle",
+                "the other agent delegates to this one, directly or \
+                through others",
+            ));
         }
         let version = workspace.delegation_version;
         match model.allow_delegation(workspace_id, agent_id, target_id, version).await {
@@ -317,68 +323,68 @@ async fn remove_keys(by: &model::Helpmaton, agent: &Agent) -> Result<(), FlowErr
     Ok(())
 }
 
-/// A new agent.
+/// An agent to create.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct CreateArguments {
-    /// The workspace.
+    /// Id of the workspace.
     #[schemars(with = "String")]
     workspace_id: WorkspaceId,
-    /// What it is like.
+    /// Settings of the agent.
     settings: AgentSettings,
 }
 
-/// Another form of an agent.
+/// New settings of an agent.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ChangeArguments {
-    /// The workspace.
+    /// Id of the workspace.
     #[schemars(with = "String")]
     workspace_id: WorkspaceId,
-    /// The agent.
+    /// Id of the agent.
     #[schemars(with = "String")]
     agent_id: AgentId,
-    /// What it is like from now on.
+    /// New settings; replace all current ones.
     settings: AgentSettings,
-    /// The version that was looked at.
+    /// Version that the editor saw.
     expected_version: i64,
 }
 
-/// An agent and one it may delegate to.
+/// A delegation between two agents.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct DelegationArguments {
-    /// The workspace.
+    /// Id of the workspace.
     #[schemars(with = "String")]
     workspace_id: WorkspaceId,
-    /// Who delegates.
+    /// Id of the delegating agent.
     #[schemars(with = "String")]
     agent_id: AgentId,
-    /// To whom.
+    /// Id of the agent that receives work.
     #[schemars(with = "String")]
     target_id: AgentId,
 }
 
-/// An agent by its id.
+/// Identifies an agent.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct AgentArguments {
-    /// The workspace.
+    /// Id of the workspace.
     #[schemars(with = "String")]
     workspace_id: WorkspaceId,
-    /// The agent.
+    /// Id of the agent.
     #[schemars(with = "String")]
     agent_id: AgentId,
 }
 
-/// An agent, as it is now.
+/// Current state of an agent.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct AgentAnswer {
-    /// Its id.
+    /// Id of the agent.
     #[schemars(with = "String")]
     agent_id: AgentId,
-    /// Its version, for the next change.
+    /// Version to pass to the next change.
     version: i64,
 }
 
@@ -388,7 +394,7 @@ impl From<Agent> for AgentAnswer {
     }
 }
 
-/// Nothing to say.
+/// Empty result.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Done {}
 
@@ -425,12 +431,14 @@ pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Applicat
     const CREATE: &[&str] = &["UnknownWorkspace", "WorkspaceGone", "AgentLimitReached"];
     const DELEGATE: &[&str] = &["DelegationCircle", "DelegatesToItself", "UnknownAgent", "UnknownWorkspace"];
     application
-        .flow(helpmaton.flow("addAgent", "Makes an agent.", create_flow).outcomes(CREATE))
-        .flow(helpmaton.flow("editAgent", "Changes an agent as a whole.", change_flow))
-        .flow(helpmaton.flow("delegate", "Lets an agent delegate to another one.", delegate_flow).outcomes(DELEGATE))
+        .flow(helpmaton.flow("addAgent", "Creates an agent.", create_flow).outcomes(CREATE))
+        .flow(helpmaton.flow("editAgent", "Replaces an agent.", change_flow))
+        .flow(
+            helpmaton.flow("delegate", "Allows an agent to delegate to another one.", delegate_flow).outcomes(DELEGATE),
+        )
         .flow(
             helpmaton
-                .flow("removeAgent", "Removes an agent with all that is its own.", remove_flow)
+                .flow("removeAgent", "Deletes an agent with everything that belongs to it.", remove_flow)
                 .outcomes(&["UnknownAgent", "DelegatedTo"]),
         )
 }

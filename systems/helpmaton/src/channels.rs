@@ -65,31 +65,31 @@ pub async fn create(
     }
 }
 
-/// A channel to make.
+/// An output channel to create.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct CreateArguments {
-    /// The workspace.
+    /// Id of the workspace.
     #[schemars(with = "String")]
     workspace_id: WorkspaceId,
-    /// `discord`, `slack` or `email`.
+    /// Kind of the channel: `discord`, `slack` or `email`.
     #[serde(rename = "type")]
     #[schemars(with = "String")]
     kind: OutputChannelType,
-    /// What people call it.
+    /// Display name.
     name: String,
     /// For Discord `botToken` and `discordChannelId`, for Slack `webhookUrl`, for mail `address`.
     config: Value,
 }
 
-/// A channel.
+/// An output channel.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ChannelAnswer {
-    /// Its id.
+    /// Id of the channel.
     #[schemars(with = "String")]
     channel_id: OutputChannelId,
-    /// Its version, for the next change.
+    /// Version to pass to the next change.
     version: i64,
 }
 
@@ -102,7 +102,8 @@ async fn create_flow(helpmaton: Helpmaton, call: FlowCall<CreateArguments>) -> R
 }
 
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
-    let create = helpmaton.flow("addChannel", "Makes an output channel, its configuration checked.", create_flow);
+    let create =
+        helpmaton.flow("addChannel", "Creates an output channel after checking its configuration.", create_flow);
     application.flow(create.outcomes(&["UnknownWorkspace", "WorkspaceGone", "ChannelLimitReached"]))
 }
 

@@ -14,7 +14,7 @@ impl<'a> Config<'a> {
     pub(crate) fn of(what: &'static str, value: &'a Value) -> Result<Self, FlowError> {
         match value {
             Value::Object(fields) => Ok(Self { what, fields }),
-            _ => Err(FlowError::Arguments(format!("{what} is an object"))),
+            _ => Err(FlowError::Arguments(format!("{what} must be an object"))),
         }
     }
 
@@ -22,7 +22,7 @@ impl<'a> Config<'a> {
     pub(crate) fn text(&self, name: &str) -> Result<&'a str, FlowError> {
         match self.fields.get(name) {
             Some(Value::String(text)) if !text.trim().is_empty() => Ok(text),
-            _ => Err(FlowError::Arguments(format!("{} needs `{name}`, a text", self.what))),
+            _ => Err(FlowError::Arguments(format!("{} needs `{name}`, a string", self.what))),
         }
     }
 
@@ -44,7 +44,7 @@ impl<'a> Config<'a> {
 pub(crate) fn https_url(name: &str, text: &str) -> Result<(), FlowError> {
     match has_host(text, "https://") {
         true => Ok(()),
-        false => Err(FlowError::Arguments(format!("`{name}` begins with https:// and names a host"))),
+        false => Err(FlowError::Arguments(format!("`{name}` must begin with https:// and name a host"))),
     }
 }
 

@@ -81,7 +81,7 @@ pub async fn finish_all(helpmaton: &Helpmaton) -> Result<usize, CallError> {
         }
         match finish(helpmaton, &workspace.workspace_id).await {
             Ok(()) => finished += 1,
-            Err(error) => tracing::warn!(workspace = %workspace.workspace_id, "a removal did not finish: {error}"),
+            Err(error) => tracing::warn!(workspace = %workspace.workspace_id, "a deletion did not finish: {error}"),
         }
     }
     Ok(finished)
@@ -294,11 +294,11 @@ async fn remove_owner(
     }
 }
 
-/// A workspace by its id.
+/// Identifies a workspace.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct WorkspaceArguments {
-    /// The workspace.
+    /// Id of the workspace.
     #[schemars(with = "String")]
     workspace_id: WorkspaceId,
 }
@@ -323,7 +323,7 @@ pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Applicat
         // If the caller disconnects, the next call or the job removes the rest.
         .flow(
             helpmaton
-                .flow("removeWorkspace", "Removes a workspace with all that is in it.", delete_flow)
+                .flow("removeWorkspace", "Deletes a workspace with everything in it.", delete_flow)
                 .interruptible(),
         )
         .job(job)

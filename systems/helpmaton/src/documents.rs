@@ -47,11 +47,13 @@ const TRIES_MAX: usize = 8;
 pub fn folder_path(path: &str) -> Result<String, FlowError> {
     let parts: Vec<&str> = path.split('/').map(str::trim).filter(|part| !part.is_empty()).collect();
     if parts.iter().any(|part| matches!(*part, "." | "..") || part.contains(['\\', '\0'])) {
-        return Err(FlowError::Arguments("a folder's path has no `.`, `..` or `\\`".to_owned()));
+        return Err(FlowError::Arguments("the path of a folder cannot contain `.`, `..` or `\\`".to_owned()));
     }
     let path = parts.join("/");
     if path.chars().count() > FOLDER_CHARS_MAX {
-        return Err(FlowError::Arguments(format!("a folder's path has at most {FOLDER_CHARS_MAX} characters")));
+        return Err(FlowError::Arguments(format!(
+            "the path of a folder can have at most {FOLDER_CHARS_MAX} characters"
+        )));
     }
     Ok(path)
 }
@@ -60,7 +62,7 @@ pub fn folder_path(path: &str) -> Result<String, FlowError> {
 fn filename(name: &str) -> Result<String, FlowError> {
     let name = name.trim();
     if name.is_empty() || name == "." || name == ".." || name.contains(['/', '\\', '\0']) {
-        return Err(FlowError::Arguments(format!("`{name}` is not the name of a file")));
+        return Err(FlowError::Arguments(format!("`{name}` is not a valid file name")));
     }
     let name = match extension(name) {
         Some("md" | "txt" | "markdown") => name.to_owned(),
@@ -68,7 +70,7 @@ fn filename(name: &str) -> Result<String, FlowError> {
         Some(other) => {
             return Err(FlowError::refused(
                 "UnknownFileType",
-                format!("`.{other}` is none of .md, .txt and .markdown"),
+                format!("`.{other}` is not supported: use .md, .txt or .markdown"),
             ));
         }
     };
@@ -182,12 +184,18 @@ async fn create_under_free_name(
             created => return Ok(created?),
         }
     }
-    Err(FlowError::refused("FilenameTaken", "so many files have this name: choose another one"))
+    Err(FlowError::refused("FilenameTaken", "too many files have this name: choose another one"))
 }
 
 fn checked_size(content: &[u8]) -> Result<i64, FlowError> {
     if content.len() > CONTENT_BYTES_MAX {
-        return Err(FlowError::refused("ContentTooLong", format!("a document has at most {CONTENT_BYTES_MAX} bytes")));
+        return Err(FlowError::refused(
+            "ContentTooLong",
+            format!(
+                "a document can have at most {CONTENT_BYTES_MAX} \
+            bytes"
+            ),
+        ));
     }
     i64::try_from(content.len()).map_err(|error| FlowError::Broken(error.to_string()))
 }
@@ -254,7 +262,7 @@ async fn existing(
     document_id: &WorkspaceDocumentId,
 ) -> Result<WorkspaceDocument, FlowError> {
     let found = by.document_by_id(workspace_id, document_id).await?;
-    found.ok_or_else(|| FlowError::refused("UnknownDocument", "there is no such document"))
+    found.ok_or_else(|| FlowError::refused("UnknownDocument", "unknown document"))
 }
 
 /// Replaces the content of a document, for a member who may write.
@@ -336,7 +344,7 @@ pub async fn content(
             return Ok(content);
         }
     }
-    Err(FlowError::Broken("a document's object is not there".to_owned()))
+    Err(FlowError::Broken("the object of a document is missing".to_owned()))
 }
 
 /// Deletes a document and then its object, for a member who may write.
@@ -378,79 +386,79 @@ pub async fn folders(by: &model::Helpmaton, workspace_id: &WorkspaceId) -> Resul
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct UploadArguments {
-    /// The workspace.
+    /// Id of the workspace.
     #[schemars(with = "String")]
     workspace_id: WorkspaceId,
-    /// The folder; the root if not said.
+    /// Folder of the files; the root by default.
     #[serde(default)]
     folder: String,
-    /// The files.
+    /// Files to upload.
     files: Vec<FileArguments>,
 }
 
-/// A file.
+/// A file to upload.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct FileArguments {
-    /// Its name.
+    /// File name.
     name: String,
-    /// Its text.
+    /// Content, as text.
     text: String,
 }
 
-/// What a document shall be.
+/// Changes of a document.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ChangeArguments {
-    /// The workspace.
+    /// Id of the workspace.
     #[schemars(with = "String")]
     workspace_id: WorkspaceId,
-    /// The document.
+    /// Id of the document.
     #[schemars(with = "String")]
     document_id: WorkspaceDocumentId,
-    /// Another name.
+    /// New file name.
     name: Option<String>,
-    /// Another folder.
+    /// New folder.
     folder: Option<String>,
-    /// Another text.
+    /// New content.
     text: Option<String>,
 }
 
-/// A document by its id.
+/// Identifies a document.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct DocumentArguments {
-    /// The workspace.
+    /// Id of the workspace.
     #[schemars(with = "String")]
     workspace_id: WorkspaceId,
-    /// The document.
+    /// Id of the document.
     #[schemars(with = "String")]
     document_id: WorkspaceDocumentId,
 }
 
-/// A workspace by its id.
+/// Identifies a workspace.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct FoldersArguments {
-    /// The workspace.
+    /// Id of the workspace.
     #[schemars(with = "String")]
     workspace_id: WorkspaceId,
 }
 
-/// A document.
+/// Metadata of a document.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct DocumentAnswer {
-    /// Its id.
+    /// Id of the document.
     #[schemars(with = "String")]
     document_id: WorkspaceDocumentId,
-    /// What people call it.
+    /// Display name.
     name: String,
-    /// Its file name, unique in the folder.
+    /// File name, unique within the folder.
     filename: String,
-    /// Its folder.
+    /// Folder of the document.
     folder: String,
-    /// Its bytes.
+    /// Size in bytes.
     size: i64,
 }
 
@@ -470,7 +478,7 @@ async fn upload_flow(helpmaton: Helpmaton, call: FlowCall<UploadArguments>) -> R
     let (by, _) = helpmaton.as_caller(&call.caller)?;
     let UploadArguments { workspace_id, folder, files } = call.arguments;
     if files.len() > FILES_MAX {
-        return Err(FlowError::Arguments(format!("at most {FILES_MAX} files at a time")));
+        return Err(FlowError::Arguments(format!("upload at most {FILES_MAX} files at a time")));
     }
     helpmaton.require_level(&by.user_id, &workspace_id, Level::Write).await?;
     let mut made = Vec::new();
@@ -496,7 +504,7 @@ async fn text_flow(helpmaton: Helpmaton, call: FlowCall<DocumentArguments>) -> R
     let (by, _) = helpmaton.as_caller(&call.caller)?;
     let DocumentArguments { workspace_id, document_id } = call.arguments;
     let content = content(&helpmaton, &by, &workspace_id, &document_id).await?;
-    String::from_utf8(content).map_err(|_| FlowError::refused("NotText", "the document is no UTF-8 text"))
+    String::from_utf8(content).map_err(|_| FlowError::refused("NotText", "the document is not UTF-8 text"))
 }
 
 async fn remove_flow(helpmaton: Helpmaton, call: FlowCall<DocumentArguments>) -> Result<Done, FlowError> {
@@ -526,9 +534,9 @@ pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Applicat
     application
         .flow(helpmaton.flow("uploadDocuments", "Uploads text files into a folder.", upload_flow).outcomes(UPLOAD))
         .flow(helpmaton.flow("editDocument", "Renames, moves or rewrites a document.", change_flow).outcomes(CHANGE))
-        .flow(helpmaton.flow("documentText", "The text of a document.", text_flow).outcomes(UNKNOWN))
+        .flow(helpmaton.flow("documentText", "Returns the text of a document.", text_flow).outcomes(UNKNOWN))
         .flow(helpmaton.flow("removeDocument", "Deletes a document and its text.", remove_flow).outcomes(UNKNOWN))
-        .flow(helpmaton.flow("folders", "The folders that have documents.", folders_flow))
+        .flow(helpmaton.flow("folders", "Lists the folders that contain documents.", folders_flow))
 }
 
 #[cfg(test)]

@@ -45,27 +45,27 @@ pub async fn set(
     Ok(by.set_email_connection(workspace_id, kind, name, config).await?)
 }
 
-/// A connection to set.
+/// A mail connection to set.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct SetArguments {
-    /// The workspace.
+    /// Id of the workspace.
     #[schemars(with = "String")]
     workspace_id: WorkspaceId,
-    /// `gmail`, `outlook` or `smtp`.
+    /// Kind of the connection: `gmail`, `outlook` or `smtp`.
     #[serde(rename = "type")]
     #[schemars(with = "String")]
     kind: EmailConnectionType,
-    /// What people call it.
+    /// Display name.
     name: String,
     /// For SMTP `host`, `port`, `secure`, `username`, `password` and `fromEmail`; for the others `refreshToken`.
     config: Value,
 }
 
-/// A connection.
+/// A mail connection.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ConnectionAnswer {
-    /// What people call it.
+    /// Display name.
     name: String,
 }
 
@@ -77,8 +77,11 @@ async fn set_flow(helpmaton: Helpmaton, call: FlowCall<SetArguments>) -> Result<
 }
 
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
-    let set =
-        helpmaton.flow("connectEmail", "Sets a workspace's mail connection, its configuration checked.", set_flow);
+    let set = helpmaton.flow(
+        "connectEmail",
+        "Sets the mail connection of a workspace after checking its configuration.",
+        set_flow,
+    );
     application.flow(set.outcomes(&["WorkspaceGone"]))
 }
 

@@ -18,7 +18,7 @@ use crate::model::{
 /// The missing or invalid field.
 pub fn check(url: &str, kind: McpServerAuthType, config: &Value) -> Result<(), FlowError> {
     if !has_host(url, "https://") && !has_host(url, "http://") {
-        return Err(FlowError::Arguments("`url` begins with http:// or https:// and names a host".to_owned()));
+        return Err(FlowError::Arguments("`url` must begin with http:// or https:// and name a host".to_owned()));
     }
     let config = Config::of("an MCP server's configuration", config)?;
     match kind {
@@ -31,18 +31,18 @@ pub fn check(url: &str, kind: McpServerAuthType, config: &Value) -> Result<(), F
     }
 }
 
-/// An MCP server to make.
+/// An MCP server to create.
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewMcpServer {
-    /// The workspace.
+    /// Id of the workspace.
     #[schemars(with = "String")]
     pub workspace_id: WorkspaceId,
-    /// What people call it.
+    /// Display name.
     pub name: String,
-    /// Where it is.
+    /// URL of the server.
     pub url: String,
-    /// `none`, `header` or `basic`.
+    /// Authentication: `none`, `header` or `basic`.
     #[schemars(with = "String")]
     pub auth_type: McpServerAuthType,
     /// For `header` `headerValue`, for `basic` `username` and `password`.
@@ -78,14 +78,14 @@ pub async fn create(
     }
 }
 
-/// A server.
+/// An MCP server.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ServerAnswer {
-    /// Its id.
+    /// Id of the MCP server.
     #[schemars(with = "String")]
     server_id: McpServerId,
-    /// Its version, for the next change.
+    /// Version to pass to the next change.
     version: i64,
 }
 
@@ -97,7 +97,7 @@ async fn create_flow(helpmaton: Helpmaton, call: FlowCall<NewMcpServer>) -> Resu
 }
 
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
-    let create = helpmaton.flow("addMcpServer", "Makes an MCP server, its configuration checked.", create_flow);
+    let create = helpmaton.flow("addMcpServer", "Creates an MCP server after checking its configuration.", create_flow);
     application.flow(create.outcomes(&["UnknownWorkspace", "WorkspaceGone", "ServerLimitReached"]))
 }
 

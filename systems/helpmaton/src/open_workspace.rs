@@ -9,15 +9,15 @@ use serde_json::Value;
 use crate::Helpmaton;
 use crate::model::{Caller, CreateWorkspaceError, CreateWorkspaceInput, Workspace, WorkspaceCurrency, WorkspaceId};
 
-/// What a workspace begins with.
+/// A workspace to create.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewWorkspace {
-    /// What it is called.
+    /// Name of the workspace.
     pub name: String,
-    /// What it is for.
+    /// Purpose of the workspace.
     pub description: Option<String>,
-    /// usd, eur or gbp; usd if nothing is said, or something else.
+    /// usd, eur or gbp; usd by default and for unknown values.
     pub currency: Option<String>,
 }
 
@@ -55,7 +55,7 @@ impl Helpmaton {
     }
 }
 
-/// A workspace as patterns show it.
+/// A workspace, as in the results of patterns.
 #[derive(serde::Serialize, JsonSchema)]
 #[serde(transparent)]
 struct Shown(Value);
@@ -67,7 +67,7 @@ async fn open(system: Helpmaton, call: FlowCall<NewWorkspace>) -> Result<Shown, 
 }
 
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
-    let about = "Makes a workspace that the caller owns, in their subscription.";
+    let about = "Creates a workspace that the caller owns, in the caller's subscription.";
     application.flow(helpmaton.flow("openWorkspace", about, open).outcomes(&[
         "WorkspaceLimitReached",
         "WorkspaceExists",

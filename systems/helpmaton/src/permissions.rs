@@ -49,7 +49,7 @@ impl Level {
             1 => Ok(Self::Read),
             2 => Ok(Self::Write),
             3 => Ok(Self::Owner),
-            _ => Err(FlowError::Arguments("a level is 1 (read), 2 (write) or 3 (own)".to_owned())),
+            _ => Err(FlowError::Arguments("a level must be 1 (read), 2 (write) or 3 (own)".to_owned())),
         }
     }
 }
@@ -58,38 +58,38 @@ impl Level {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Member {
-    /// Who.
+    /// Id of the user.
     pub user_id: String,
-    /// The address; absent for a user who is gone.
+    /// E-mail address; absent for a deleted user.
     pub email: Option<String>,
-    /// The name.
+    /// Name of the user.
     pub name: Option<String>,
-    /// 1 reads, 2 writes, 3 owns.
+    /// 1 (read), 2 (write) or 3 (own).
     pub level: i64,
-    /// Since when, in ISO 8601.
+    /// Time of joining in ISO 8601.
     pub since: String,
 }
 
-/// A workspace of somebody.
+/// A workspace of the caller.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MyWorkspace {
-    /// Its id.
+    /// Id of the workspace.
     pub workspace_id: String,
-    /// Its name.
+    /// Name of the workspace.
     pub name: String,
-    /// usd, eur or gbp.
+    /// Currency: usd, eur or gbp.
     pub currency: String,
-    /// What they may do there.
+    /// Level of the caller: 1 (read), 2 (write) or 3 (own).
     pub level: i64,
 }
 
-/// A part of a list.
+/// One page of a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Part<T> {
-    /// The items.
+    /// Items of the page.
     pub items: Vec<T>,
-    /// Where the next part begins, if there is one.
+    /// Cursor of the next page; absent on the last page.
     pub cursor: Option<String>,
 }
 
@@ -304,7 +304,7 @@ impl Helpmaton {
     pub(crate) async fn release_if_unused(&self, subscription: &SubscriptionId, user: &UserId) {
         match self.model.release_seat(subscription, user).await {
             Ok(()) | Err(ReleaseSeatError::SeatInUse | ReleaseSeatError::IsManager) => {}
-            Err(error) => tracing::debug!(%subscription, "a seat was not given back: {error}"),
+            Err(error) => tracing::debug!(%subscription, "cannot release a seat: {error}"),
         }
     }
 
@@ -314,7 +314,7 @@ impl Helpmaton {
 
     pub(crate) async fn existing_workspace(&self, workspace: &WorkspaceId) -> Result<Workspace, FlowError> {
         let found = self.model.workspace_by_id(workspace).await?;
-        found.ok_or_else(|| FlowError::refused("UnknownWorkspace", "there is no such workspace"))
+        found.ok_or_else(|| FlowError::refused("UnknownWorkspace", "unknown workspace"))
     }
 
     /// Returns the members of a workspace with their addresses.
@@ -376,9 +376,9 @@ impl Helpmaton {
 struct Grant {
     #[schemars(with = "String")]
     workspace_id: WorkspaceId,
-    /// The address or the id of a user.
+    /// E-mail address or id of a user.
     user: String,
-    /// 1 reads, 2 writes, 3 owns; 1 if nothing is said.
+    /// 1 (read), 2 (write) or 3 (own); 1 by default.
     level: Option<i64>,
 }
 
@@ -387,7 +387,7 @@ struct Grant {
 struct Removal {
     #[schemars(with = "String")]
     workspace_id: WorkspaceId,
-    /// The address or the id of a member.
+    /// E-mail address or id of a member.
     user: String,
 }
 
@@ -396,24 +396,24 @@ struct Removal {
 struct Members {
     #[schemars(with = "String")]
     workspace_id: WorkspaceId,
-    /// Where the last part ended.
+    /// Cursor of the previous page.
     cursor: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Mine {
-    /// Where the last part ended.
+    /// Cursor of the previous page.
     cursor: Option<String>,
 }
 
-/// What a member may do after a change.
+/// Level of a user after a change.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Access {
-    /// Who.
+    /// Id of the user.
     user_id: String,
-    /// 1 reads, 2 writes, 3 owns; 0 for one who is no member any more.
+    /// 1 (read), 2 (write) or 3 (own); 0 if the user is no longer a member.
     level: i64,
 }
 
@@ -465,15 +465,15 @@ pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Applicat
         helpmaton.flow(name, about, move |system, call| grant(system, call, change)).outcomes(GRANTS)
     };
     application
-        .flow(grants("giveAccess", "Makes a user a member of a workspace.", Change::Give))
-        .flow(grants("ensureAccess", "Makes or raises a member; never lowers one.", Change::Ensure))
-        .flow(grants("changeAccess", "Gives a user exactly a level.", Change::Exactly))
-        .flow(helpmaton.flow("removeAccess", "Takes a user out of a workspace.", remove).outcomes(&[
+        .flow(grants("giveAccess", "Adds a user to a workspace.", Change::Give))
+        .flow(grants("ensureAccess", "Adds a member or raises the level; never lowers it.", Change::Ensure))
+        .flow(grants("changeAccess", "Sets the level of a user.", Change::Exactly))
+        .flow(helpmaton.flow("removeAccess", "Removes a user from a workspace.", remove).outcomes(&[
             "UnknownUser",
             "UnknownWorkspace",
             "NotAMember",
             "LastOwner",
         ]))
-        .flow(helpmaton.flow("members", "The members of a workspace with their addresses.", members))
-        .flow(helpmaton.flow("myWorkspaces", "The caller's workspaces.", mine))
+        .flow(helpmaton.flow("members", "Lists the members of a workspace with their addresses.", members))
+        .flow(helpmaton.flow("myWorkspaces", "Lists the caller's workspaces.", mine))
 }

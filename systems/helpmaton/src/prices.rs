@@ -20,7 +20,7 @@ const TOKENS_PRICED: i128 = 1_000_000;
 /// Maximum digits after the decimal point of an amount.
 const FRACTION_DIGITS: usize = 9;
 
-/// A currency that workspaces have credit in.
+/// Currency of credit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Currency {
@@ -64,13 +64,13 @@ currencies!(
     model::TrialCreditRequestCurrency
 );
 
-/// Tokens of a call.
+/// Tokens of a model call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Tokens {
-    /// What the model was given.
+    /// Input tokens.
     pub prompt_tokens: u32,
-    /// What it answered, its thoughts included.
+    /// Output tokens, including reasoning.
     pub completion_tokens: u32,
 }
 
@@ -142,7 +142,7 @@ pub struct WrongPrices(String);
 
 impl fmt::Display for WrongPrices {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the price table is wrong: {}", self.0)
+        write!(f, "invalid price table: {}", self.0)
     }
 }
 
@@ -195,8 +195,7 @@ impl Price {
 
 /// Parses an amount in decimal notation, such as `0.075`.
 fn amount(text: &str) -> Result<Money, WrongPrices> {
-    let wrong =
-        || WrongPrices(format!("`{text}` is not an amount with at most {FRACTION_DIGITS} digits after the point"));
+    let wrong = || WrongPrices(format!("`{text}` is not an amount with at most {FRACTION_DIGITS} decimal digits"));
     let (units, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|digit| digit.is_ascii_digit());
     if !is_digits(units) || !is_digits(fraction) || fraction.len() > FRACTION_DIGITS {
@@ -240,7 +239,7 @@ mod tests {
         let cost = table.cost("gemini-2.5-flash", one, day("2026-01-01")).expect("a price");
         assert_eq!((cost.usd.nanos(), cost.eur.nanos(), cost.gbp.nanos()), (300, 276, 237));
         assert_eq!(table.cost("gemini-2.5-flash", one, day("2020-01-01")), None);
-        assert_eq!(table.cost("nobody", one, day("2026-01-01")), None);
+        assert_eq!(table.cost("unknown", one, day("2026-01-01")), None);
     }
 
     #[test]

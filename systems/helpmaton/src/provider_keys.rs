@@ -70,25 +70,25 @@ pub async fn set(
     }
 }
 
-/// A key to set.
+/// A provider key to set or remove.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct KeyArguments {
-    /// The workspace.
+    /// Id of the workspace.
     #[schemars(with = "String")]
     workspace_id: WorkspaceId,
-    /// `google`, `openai` or `anthropic`.
+    /// Provider: `google`, `openai` or `anthropic`.
     #[schemars(with = "String")]
     provider: WorkspaceApiKeyProvider,
-    /// The key; empty takes it away.
+    /// The key; an empty string removes it.
     key: String,
 }
 
-/// Whether there is a key.
+/// State of a provider key.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct KeyAnswer {
-    /// Whether there is one.
+    /// True if the workspace has a key.
     has_key: bool,
 }
 
@@ -100,6 +100,6 @@ async fn set_flow(helpmaton: Helpmaton, call: FlowCall<KeyArguments>) -> Result<
 }
 
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
-    let set = helpmaton.flow("setProviderKey", "Sets or takes away a key to a provider.", set_flow);
+    let set = helpmaton.flow("setProviderKey", "Sets or removes the key of a provider.", set_flow);
     application.flow(set.outcomes(&["WorkspaceGone"]))
 }

@@ -143,7 +143,7 @@ const LIMIT_REACHED: &str = "RequestLimitReached";
 fn limit_reached() -> FlowError {
     FlowError::refused(
         LIMIT_REACHED,
-        "the plan's number of model calls in 24 hours is reached: try again in an hour, or take a larger plan",
+        "the plan's limit of model calls in 24 hours is reached: try again in an hour, or choose a larger plan",
     )
 }
 
@@ -158,9 +158,9 @@ struct Requests {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Used {
-    /// Made or let through.
+    /// Calls made or permitted.
     used: i64,
-    /// The number of the plan that is in force.
+    /// Limit of the current plan.
     max: i64,
 }
 
@@ -173,6 +173,6 @@ async fn requests(system: Helpmaton, call: FlowCall<Requests>) -> Result<Used, F
 }
 
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
-    let about = "How many model calls a subscription has made in 24 hours, and may make.";
+    let about = "Returns the number of model calls of a subscription in 24 hours, and its limit.";
     application.flow(helpmaton.flow("requestsOfDay", about, requests).outcomes(&["UnknownSubscription"]))
 }

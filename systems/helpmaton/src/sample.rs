@@ -67,7 +67,7 @@ fn told(ada: &Caller) -> Vec<String> {
     let curl =
         |flow: &str, body: &str| format!("  curl -s http://127.0.0.1:8000/v1/helpmaton/{flow} {headers} -d '{body}'");
     vec![
-        "helpmaton: Ada's workspaces, and who is in hers".to_owned(),
+        "helpmaton: Ada's workspaces, and the members of hers".to_owned(),
         curl("myWorkspaces", "{}"),
         curl("members", &format!(r#"{{"workspaceId":"{WORKSPACE}"}}"#)),
     ]

@@ -168,7 +168,7 @@ impl HashingFailed {
 
 impl std::fmt::Display for HashingFailed {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a hash could not be computed: ")?;
+        f.write_str("cannot compute a hash: ")?;
         match self {
             Self::Pool(error) => error.fmt(f),
             Self::Cost(why) => f.write_str(why),

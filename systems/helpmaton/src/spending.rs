@@ -22,25 +22,25 @@ const TRIES_MAX: usize = 10;
 /// No limit.
 const UNLIMITED: Money = Money::of_nanos(i64::MAX as i128);
 
-/// Whose limit it is.
+/// Owner of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
-    /// The workspace's.
+    /// Limit of the workspace.
     Workspace,
-    /// The agent's.
+    /// Limit of the agent.
     Agent,
 }
 
-/// The time a limit is for.
+/// Period of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TimeFrame {
-    /// Today.
+    /// The current day.
     Daily,
-    /// Today and six days before.
+    /// The current day and the six days before.
     Weekly,
-    /// Today and 29 days before.
+    /// The current day and the 29 days before.
     Monthly,
 }
 
@@ -141,7 +141,7 @@ impl fmt::Display for FailedLimit {
             TimeFrame::Weekly => "weekly",
             TimeFrame::Monthly => "monthly",
         };
-        write!(f, "{scope}, {frame}: {} spent and {} more pass the limit of {}", self.spent, self.amount, self.limit)
+        write!(f, "{scope}, {frame}: {} spent plus {} exceed the limit of {}", self.spent, self.amount, self.limit)
     }
 }
 
@@ -241,11 +241,11 @@ pub enum ChangeLimitError {
 impl fmt::Display for ChangeLimitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownWorkspace => f.write_str("there is no such workspace"),
-            Self::UnknownAgent => f.write_str("there is no such agent"),
-            Self::NoSuchLimit => f.write_str("there is no limit for that time: set one"),
-            Self::Negative => f.write_str("a limit is not below zero"),
-            Self::Conflict => f.write_str("others change the same item: try again"),
+            Self::UnknownWorkspace => f.write_str("unknown workspace"),
+            Self::UnknownAgent => f.write_str("unknown agent"),
+            Self::NoSuchLimit => f.write_str("no limit for this period: set one"),
+            Self::Negative => f.write_str("a limit cannot be below zero"),
+            Self::Conflict => f.write_str("concurrent changes of the same item: try again"),
             Self::Failed(error) => error.fmt(f),
         }
     }
@@ -389,33 +389,33 @@ async fn change_agent(
     }
 }
 
-/// What the flows take.
+/// Identifies a limit, and its amount.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct LimitArguments {
-    /// The workspace.
+    /// Id of the workspace.
     #[schemars(with = "String")]
     workspace_id: WorkspaceId,
-    /// The agent, if the limit is the agent's.
+    /// Id of the agent, for a limit of an agent.
     #[schemars(with = "Option<String>")]
     agent_id: Option<AgentId>,
-    /// The time.
+    /// Period of the limit.
     time_frame: TimeFrame,
-    /// Nano-units of the workspace's currency.
+    /// Amount in nano-units of the workspace's currency.
     #[schemars(with = "Option<i64>")]
     amount: Option<Money>,
 }
 
-/// The limits that are in force now, in nano-units.
+/// Current limits in nano-units.
 #[derive(Debug, Serialize, JsonSchema)]
 struct LimitsAnswer {
-    /// For a day.
+    /// Limit of a day.
     #[schemars(with = "Option<i64>")]
     daily: Option<Money>,
-    /// For a week.
+    /// Limit of seven days.
     #[schemars(with = "Option<i64>")]
     weekly: Option<Money>,
-    /// For a month.
+    /// Limit of 30 days.
     #[schemars(with = "Option<i64>")]
     monthly: Option<Money>,
 }
@@ -434,7 +434,7 @@ pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Applicat
             let (_, model) = helpmaton.as_caller(&call.caller)?;
             let LimitArguments { workspace_id, agent_id, time_frame, amount } = call.arguments;
             let whose = Whose { workspace_id, agent_id };
-            let amount = amount.ok_or_else(|| FlowError::Arguments("`amount` is needed".to_owned()))?;
+            let amount = amount.ok_or_else(|| FlowError::Arguments("`amount` is required".to_owned()))?;
             Ok(LimitsAnswer::from(set(&model, &whose, time_frame, amount).await?))
         }
     };
@@ -473,7 +473,7 @@ mod tests {
         assert_eq!(room(Scope::Agent, limits, &days, today, unit(4), &mut failed), unit(0));
         let frames: Vec<_> = failed.iter().map(|failed| (failed.time_frame, failed.spent)).collect();
         assert_eq!(frames, [(TimeFrame::Daily, unit(2)), (TimeFrame::Weekly, unit(7))]);
-        assert_eq!(failed[0].to_string(), "agent, daily: 2 spent and 4 more pass the limit of 4");
+        assert_eq!(failed[0].to_string(), "agent, daily: 2 spent plus 4 exceed the limit of 4");
         assert_eq!(room(Scope::Agent, Limits::default(), &days, today, unit(4), &mut failed), UNLIMITED);
     }
 }

@@ -46,11 +46,11 @@ pub fn is_allowed(allowed: &[String], origin: Option<&str>) -> bool {
 #[derive(Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenServer {
-    /// What stands in the URL: letters and digits.
+    /// Secret part of the URL: letters and digits.
     pub secret: String,
-    /// The origins of pages that may use it.
+    /// Origins of pages that may use it.
     pub allowed_origins: Vec<String>,
-    /// Its version, for the next change.
+    /// Version to pass to the next change.
     pub version: i64,
 }
 
@@ -93,17 +93,17 @@ pub async fn may_stream(
     Ok(server.is_some_and(|server| same(server.secret.expose(), secret) && is_allowed(&server.allowed_origins, origin)))
 }
 
-/// An agent, and origins.
+/// New origins of a streaming server.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct OriginsArguments {
-    /// The workspace.
+    /// Id of the workspace.
     #[schemars(with = "String")]
     workspace_id: WorkspaceId,
-    /// The agent.
+    /// Id of the agent.
     #[schemars(with = "String")]
     agent_id: AgentId,
-    /// Origins of pages that may use it; none lets every page.
+    /// Origins of pages that may use it; an empty list allows every page.
     #[serde(default)]
     allowed_origins: Vec<String>,
 }
@@ -134,8 +134,12 @@ async fn change_flow(helpmaton: Helpmaton, call: FlowCall<OriginsArguments>) -> 
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
     const OPEN: &[&str] = &["StreamExists", "UnknownAgent"];
     application
-        .flow(helpmaton.flow("openStream", "Makes an agent's streaming server.", open_flow).outcomes(OPEN))
-        .flow(helpmaton.flow("setStreamOrigins", "Says which pages may stream.", change_flow).outcomes(&["NoStream"]))
+        .flow(helpmaton.flow("openStream", "Creates the streaming server of an agent.", open_flow).outcomes(OPEN))
+        .flow(
+            helpmaton
+                .flow("setStreamOrigins", "Sets the origins that may stream.", change_flow)
+                .outcomes(&["NoStream"]),
+        )
 }
 
 #[cfg(test)]

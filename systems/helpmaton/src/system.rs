@@ -203,7 +203,7 @@ impl Helpmaton {
     /// Sends a notification. Failures are logged, and do not fail the caller.
     pub async fn tell(&self, address: &str, notice: Notice) {
         if let Err(why) = self.settings.notifier.tell(address, notice).await {
-            tracing::warn!(address, "a notice could not be handed over: {why}");
+            tracing::warn!(address, "cannot deliver a notice: {why}");
         }
     }
 }

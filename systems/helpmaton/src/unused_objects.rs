@@ -45,7 +45,7 @@ pub(crate) async fn store(
 /// Deletes an object, unless a document refers to it by now. Failures are logged, and the job retries.
 pub(crate) async fn discard(helpmaton: &Helpmaton, workspace: &WorkspaceId, key: &str) {
     if let Err(why) = delete(helpmaton, workspace, key).await {
-        tracing::warn!(key, "an unused object was not deleted, and will be later: {why}");
+        tracing::warn!(key, "cannot delete an unused object; retrying later: {why}");
     }
 }
 
@@ -59,7 +59,7 @@ pub async fn sweep(helpmaton: &Helpmaton) -> Result<usize, CallError> {
     for entry in helpmaton.model.unused_objects().all().await?.into_iter().filter(is_due) {
         match delete(helpmaton, &entry.workspace, entry.object_key.as_str()).await {
             Ok(()) => deleted += 1,
-            Err(why) => tracing::warn!(key = entry.object_key.as_str(), "an unused object was not deleted: {why}"),
+            Err(why) => tracing::warn!(key = entry.object_key.as_str(), "cannot delete an unused object: {why}"),
         }
     }
     Ok(deleted)

@@ -107,13 +107,13 @@ type Key = (Date, UsageAggregateProvider, bool, String);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Sum {
-    /// What models were given.
+    /// Input tokens.
     pub input_tokens: i64,
-    /// What they answered.
+    /// Output tokens.
     pub output_tokens: i64,
-    /// Both.
+    /// Input and output tokens.
     pub total_tokens: i64,
-    /// What that cost, in nano-units.
+    /// Cost in nano-units.
     pub cost: Cost,
 }
 
@@ -227,15 +227,15 @@ async fn save(
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Statistics {
-    /// All of it.
+    /// Total usage.
     pub total: Sum,
-    /// By day.
+    /// Usage by day.
     pub by_day: BTreeMap<String, Sum>,
-    /// By agent.
+    /// Usage by agent.
     pub by_agent: BTreeMap<String, Sum>,
-    /// By model.
+    /// Usage by model.
     pub by_model: BTreeMap<String, Sum>,
-    /// What the workspace paid to providers itself.
+    /// Usage that the workspace paid to providers itself.
     pub byok: Sum,
 }
 
@@ -300,17 +300,17 @@ pub(crate) async fn forget_agent_spending(
     Ok(())
 }
 
-/// A workspace and days.
+/// A workspace and a range of days.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct UsageArguments {
-    /// The workspace.
+    /// Id of the workspace.
     #[schemars(with = "String")]
     workspace_id: WorkspaceId,
-    /// The first day.
+    /// First day of the range.
     #[schemars(with = "String")]
     start: Date,
-    /// The last day.
+    /// Last day of the range.
     #[schemars(with = "String")]
     end: Date,
 }
@@ -333,7 +333,7 @@ pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Applicat
         }
     });
     application
-        .flow(helpmaton.flow("usageStatistics", "A workspace's usage over a range of days.", usage_flow))
+        .flow(helpmaton.flow("usageStatistics", "Returns the usage of a workspace over a range of days.", usage_flow))
         .job(job)
 }
 

@@ -47,7 +47,7 @@ fn operator(call: &FlowCall<impl Sized>) -> Result<Caller, FlowError> {
 
 fn onboard_tenant(t3nets: &T3nets) -> Flow {
     let t3nets = t3nets.clone();
-    let about = "Takes a tenant in, with its first administrator. For operators.";
+    let about = "Creates a tenant with its first administrator. For operators.";
     Flow::new("onboardTenant", about, move |call: FlowCall<NewTenant>| {
         let t3nets = t3nets.clone();
         async move {
@@ -61,7 +61,7 @@ fn onboard_tenant(t3nets: &T3nets) -> Flow {
 
 fn change_settings(t3nets: &T3nets) -> Flow {
     let t3nets = t3nets.clone();
-    let about = "Changes some settings of the caller's tenant and leaves the others. For its administrators.";
+    let about = "Changes the given settings of the caller's tenant. For its administrators.";
     Flow::new("changeSettings", about, move |call: FlowCall<SettingsChange>| {
         let t3nets = t3nets.clone();
         async move {
@@ -76,7 +76,8 @@ fn change_settings(t3nets: &T3nets) -> Flow {
 
 fn connect_channel(t3nets: &T3nets) -> Flow {
     let t3nets = t3nets.clone();
-    let about = "Takes a channel for the caller's tenant. An id that is a secret, such as a bot's token, is hashed. For administrators.";
+    let about = "Assigns a channel to the caller's tenant. An id that is a secret, such as a bot's token, is hashed. \
+        For administrators.";
     Flow::new("connectChannel", about, move |call: FlowCall<Channel>| {
         let t3nets = t3nets.clone();
         async move {
@@ -91,7 +92,7 @@ fn connect_channel(t3nets: &T3nets) -> Flow {
 
 fn disconnect_channel(t3nets: &T3nets) -> Flow {
     let t3nets = t3nets.clone();
-    let about = "Gives a channel of the caller's tenant up. For administrators.";
+    let about = "Releases a channel of the caller's tenant. For administrators.";
     Flow::new("disconnectChannel", about, move |call: FlowCall<Channel>| {
         let t3nets = t3nets.clone();
         async move {
@@ -105,7 +106,8 @@ fn disconnect_channel(t3nets: &T3nets) -> Flow {
 
 fn resolve_message(t3nets: &T3nets, host: &Host) -> Flow {
     let (t3nets, host) = (t3nets.clone(), host.clone());
-    let about = "Whose a message from a channel is: the tenant, the user or a guest, and a token to go on as them. For operators.";
+    let about = "Identifies the sender of a message from a channel: the tenant, the user or a guest, and a token to \
+        act as them. For operators.";
     Flow::new("resolveMessage", about, move |call: FlowCall<Incoming>| {
         let (t3nets, host) = (t3nets.clone(), host.clone());
         async move {
@@ -119,7 +121,8 @@ fn resolve_message(t3nets: &T3nets, host: &Host) -> Flow {
 
 fn record_turn(t3nets: &T3nets, host: &Host) -> Flow {
     let recorder = Arc::new(Recorder::new(t3nets.clone(), host));
-    let about = "Saves a turn of the caller's conversation, which is opened if it is not open, within the tenant's limit for the day.";
+    let about = "Saves a turn of the caller's conversation within the tenant's daily limit; opens the conversation if \
+        needed.";
     Flow::new("recordTurn", about, move |call: FlowCall<NewTurn>| {
         let recorder = recorder.clone();
         async move {
@@ -143,7 +146,8 @@ fn saved_of(turn: NewTurn) -> Result<SaveTurnInput, FlowError> {
 
 fn history(t3nets: &T3nets) -> Flow {
     let t3nets = t3nets.clone();
-    let about = "The latest turns of the caller's conversation, as many as the tenant wants the assistant to know, oldest first.";
+    let about = "Returns the latest turns of the caller's conversation, oldest first, up to the number in the \
+        tenant's settings.";
     Flow::new("history", about, move |call: FlowCall<WhichConversation>| {
         let t3nets = t3nets.clone();
         async move {

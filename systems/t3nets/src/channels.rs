@@ -20,24 +20,24 @@ pub type ChannelType = ChannelOwnerChannelType;
 /// Number of consecutive letters and digits from which text is treated as a secret.
 const SECRET_LETTERS_MIN: usize = 30;
 
-/// A channel.
+/// A channel of a messaging service.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Channel {
-    /// Its kind.
+    /// Kind of the channel.
     #[schemars(with = "String")]
     pub channel_type: ChannelType,
-    /// What its messages name it by: the id of an app, of a phone number, or the token of a bot.
+    /// Id in incoming messages: of an app, of a phone number, or the token of a bot.
     pub channel_id: String,
 }
 
 /// A channel as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Connected {
-    /// Its kind.
+    /// Kind of the channel.
     #[schemars(with = "String")]
     pub channel_type: ChannelMappingChannelType,
-    /// Its id, or the hash of it.
+    /// Id of the channel, or its hash.
     pub channel_id: String,
 }
 

@@ -22,56 +22,56 @@ use crate::model::{
 /// Attempts to open a conversation for a turn, against concurrent calls that clear it.
 const ATTEMPTS: u32 = 4;
 
-/// A turn to be saved.
+/// A turn to save.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewTurn {
-    /// The conversation, opened if it is not open: `default` in the dashboard.
+    /// Id of the conversation, which is opened if needed; `default` in the dashboard.
     pub conversation_id: String,
-    /// What the user said.
+    /// Message of the user.
     pub user_message: String,
-    /// What the assistant answered.
+    /// Answer of the assistant.
     pub answer: String,
-    /// What the channel says about the message.
+    /// Metadata of the message from its channel.
     pub metadata: Option<serde_json::Value>,
 }
 
-/// A turn that was saved.
+/// A saved turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Saved {
-    /// Its id.
+    /// Id.
     pub turn_id: String,
-    /// When.
+    /// Time at which the turn was saved.
     pub created_at: String,
 }
 
-/// Which conversation.
+/// Identifies a conversation.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WhichConversation {
-    /// Its id.
+    /// Id.
     pub conversation_id: String,
 }
 
-/// What the assistant's model is given of a conversation.
+/// Recent turns of a conversation, as the model receives them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct History {
-    /// The latest turns, oldest first, as many as the tenant's `max_conversation_history`; two messages each.
+    /// Latest turns, oldest first, up to the tenant's `max_conversation_history`; two messages each.
     pub messages: Vec<Message>,
-    /// How many turns the conversation has in all.
+    /// Number of all turns of the conversation.
     pub turns: i64,
 }
 
 /// A message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Message {
-    /// Whose it is.
+    /// Author of the message.
     pub role: Role,
-    /// What was said.
+    /// Text of the message.
     pub content: String,
 }
 
-/// Who speaks.
+/// Author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {

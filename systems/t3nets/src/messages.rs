@@ -24,38 +24,38 @@ const TOKEN_LIFETIME: Duration = Duration::from_secs(15 * 60);
 /// Number of hash digits in the id of a guest.
 const GUEST_DIGITS: usize = 32;
 
-/// Where a message came from.
+/// Origin of a message.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Incoming {
-    /// The kind of the channel.
+    /// Kind of the channel.
     #[schemars(with = "String")]
     pub channel_type: ChannelType,
-    /// What the message names its channel by.
+    /// Id of the channel in the message.
     pub channel_id: String,
-    /// What the channel names the sender by.
+    /// Id of the sender in the channel.
     pub sender_id: String,
-    /// What the sender is called there, for guests.
+    /// Name of the sender in the channel, used for guests.
     pub sender_name: Option<String>,
 }
 
-/// Whose a message is.
+/// Sender of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Resolved {
-    /// The tenant.
+    /// Id of the tenant.
     #[schemars(with = "String")]
     pub tenant_id: TenantId,
-    /// The user, or a guest's id.
+    /// Id of the user or guest.
     #[schemars(with = "String")]
     pub user_id: UserId,
-    /// What to call them.
+    /// Display name.
     pub display_name: String,
-    /// What they are in the tenant; nothing for guests.
+    /// Role in the tenant; absent for guests.
     #[schemars(with = "Option<String>")]
     pub role: Option<UserRole>,
-    /// Whether the tenant does not know them.
+    /// True if the sender is not a user of the tenant.
     pub guest: bool,
-    /// To call as them for a quarter of an hour; nothing where somebody else issues tokens.
+    /// Token of the sender, valid for a quarter of an hour; absent if another service issues tokens.
     pub token: Option<String>,
 }
 
@@ -65,7 +65,7 @@ pub struct Resolved {
 /// `UnknownChannel` if no tenant owns the channel, `TenantNotActive` if its tenant is suspended or onboarding.
 pub async fn resolve(t3nets: &T3nets, host: &Host, message: &Incoming) -> Result<Resolved, FlowError> {
     let channel = Channel::new(message.channel_type, message.channel_id.as_str());
-    let unknown = || FlowError::refused("UnknownChannel", "no tenant has this channel");
+    let unknown = || FlowError::refused("UnknownChannel", "no tenant owns this channel");
     let tenant_id = channels::owner(t3nets, &channel).await?.ok_or_else(unknown)?;
     let tenant = t3nets.tenant_by_id(&tenant_id).await?.ok_or_else(unknown)?;
     if tenant.status != TenantStatus::Active {
@@ -90,7 +90,7 @@ pub async fn user_by_identity(
     sender: &str,
 ) -> Result<Option<User>, FlowError> {
     if sender.is_empty() {
-        return Err(FlowError::Arguments("sender_id: the message names no sender".to_owned()));
+        return Err(FlowError::Arguments("sender_id: the message has no sender".to_owned()));
     }
     let kind = channels::kind_of_identity(channel_type)?;
     match t3nets.identity(tenant, kind, sender).await? {

@@ -21,7 +21,7 @@ pub fn defaults() -> TenantSettings {
     }
 }
 
-/// Settings to be changed; those that are left out stay as they are. The model checks their bounds.
+/// Settings to change; absent ones stay unchanged. The model checks their bounds.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "the model documents the settings")]

@@ -21,17 +21,17 @@ const ATTEMPTS: u32 = 8;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewTenant {
-    /// Lower-case letters, digits and hyphens, at least three, and no hyphen at the ends: it stands in addresses.
+    /// At least three lower-case letters, digits and hyphens, without a hyphen at the ends, because it is part of addresses.
     pub tenant_id: String,
-    /// What it is called.
+    /// Name of the tenant.
     pub name: String,
-    /// The administrator's id.
+    /// Id of the administrator.
     pub user_id: String,
-    /// The administrator's address.
+    /// E-mail address of the administrator.
     pub email: String,
-    /// The administrator's name.
+    /// Name of the administrator.
     pub display_name: String,
-    /// Settings other than the defaults.
+    /// Settings that differ from the defaults.
     #[serde(default)]
     pub settings: SettingsChange,
 }
@@ -73,7 +73,7 @@ async fn made_before(t3nets: &T3nets, input: &CreateTenantInput) -> Result<Optio
 /// # Errors
 /// The text does not have the form of a tenant id.
 pub fn tenant_id(text: &str) -> Result<TenantId, FlowError> {
-    let form = "lower-case letters, digits and hyphens, from 3 to 63, with no hyphen at the ends";
+    let form = "3 to 63 lower-case letters, digits and hyphens, without a hyphen at the ends";
     let wrong = || FlowError::Arguments(format!("tenant_id: `{text}` is not {form}"));
     let letters = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
     if !letters || text.starts_with('-') || text.ends_with('-') {

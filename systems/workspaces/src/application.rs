@@ -38,13 +38,13 @@ fn called<T>(workspaces: &Workspaces, call: &FlowCall<T>) -> Result<Workspaces, 
 
 #[derive(Deserialize, JsonSchema)]
 struct Cursor {
-    /// Where the last page ended.
+    /// Cursor of the previous page.
     cursor: Option<String>,
 }
 
 fn my_workspaces(workspaces: &Workspaces) -> Flow {
     let workspaces = workspaces.clone();
-    let about = "The caller's workspaces, each once, with its name and the caller's role.";
+    let about = "Lists the caller's workspaces, each once, with its name and the caller's role.";
     Flow::new("myWorkspaces", about, move |call: FlowCall<Cursor>| {
         let workspaces = workspaces.clone();
         async move {
@@ -64,13 +64,13 @@ struct Code {
 
 fn about_invite(workspaces: &Workspaces, host: &Host) -> Flow {
     let (workspaces, throttle) = (workspaces.clone(), host.throttle().clone());
-    let about = "What an invite is for: the name of its workspace, and how long and how often it works.";
+    let about = "Describes an invite: the name of its workspace, its expiry and its number of uses.";
     let flow = Flow::new("aboutInvite", about, move |call: FlowCall<Code>| {
         let (workspaces, attempt) = (workspaces.clone(), throttle.attempt(&INVITE, call.client, None));
         async move {
             attempt?;
             let about = invitation::about(&workspaces, &call.arguments.code).await?;
-            about.ok_or_else(|| FlowError::refused("UnknownInvite", "no such invite, or it has ended"))
+            about.ok_or_else(|| FlowError::refused("UnknownInvite", "unknown or expired invite"))
         }
     });
     flow.public().outcomes(&["UnknownInvite"])
@@ -78,7 +78,7 @@ fn about_invite(workspaces: &Workspaces, host: &Host) -> Flow {
 
 fn join(workspaces: &Workspaces, host: &Host) -> Flow {
     let (workspaces, throttle) = (workspaces.clone(), host.throttle().clone());
-    let about = "Joins the workspace of an invite. Who is a member already stays one, and uses nothing up.";
+    let about = "Joins the workspace of an invite. An existing member stays one, without a use of the invite.";
     let flow = Flow::new("join", about, move |call: FlowCall<Code>| {
         let (workspaces, throttle) = (workspaces.clone(), throttle.clone());
         async move {
@@ -98,13 +98,13 @@ struct OldId {
 
 fn item_by_old_id(workspaces: &Workspaces) -> Flow {
     let workspaces = workspaces.clone();
-    let about = "An item by the id that it had before there were workspaces: what an old link leads to.";
+    let about = "Returns an item by the id that it had before workspaces existed, for old links.";
     let flow = Flow::new("itemByOldId", about, move |call: FlowCall<OldId>| {
         let workspaces = workspaces.clone();
         async move {
             let found = old_link::item(&called(&workspaces, &call)?, &call.arguments.hash).await?;
             let found =
-                found.ok_or_else(|| FlowError::refused("UnknownItem", "no item had that id, or it was deleted"))?;
+                found.ok_or_else(|| FlowError::refused("UnknownItem", "no item had this id, or it was deleted"))?;
             serde_json::to_value(found).map_err(|error| FlowError::Broken(error.to_string()))
         }
     });

@@ -24,33 +24,33 @@ pub struct Terms {
     pub max_uses: Option<i64>,
 }
 
-/// What somebody with an invite's code is told before they join.
+/// An invite, as the holder of its code sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AboutInvite {
-    /// The workspace.
+    /// Id of the workspace.
     #[schemars(with = "String")]
     pub workspace_id: WorkspaceId,
-    /// Its name.
+    /// Name of the workspace.
     pub name: String,
-    /// When it ends, in seconds since 1970.
+    /// Expiry in seconds since 1970.
     #[schemars(with = "i64")]
     pub expires_at: Epoch,
-    /// How many people it still lets in; nothing if that is not limited.
+    /// Remaining uses; absent if unlimited.
     pub uses_left: Option<i64>,
 }
 
-/// A membership that an invite has led to.
+/// Result of joining.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Joined {
-    /// The workspace.
+    /// Id of the workspace.
     #[schemars(with = "String")]
     pub workspace_id: WorkspaceId,
-    /// What the person is in it.
+    /// Role of the member.
     #[schemars(with = "String")]
     pub role: MemberRole,
-    /// Whether the person was no member before.
+    /// True if the person was not a member before.
     pub is_new: bool,
 }
 

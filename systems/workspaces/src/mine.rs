@@ -8,29 +8,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{MemberRole, WorkspaceId, Workspaces};
 
-/// A workspace as one of its members sees it in a list.
+/// A workspace of the caller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MyWorkspace {
-    /// Its id.
+    /// Id of the workspace.
     #[schemars(with = "String")]
     pub workspace_id: WorkspaceId,
-    /// Its name.
+    /// Name of the workspace.
     pub name: String,
-    /// What the person is in it.
+    /// Role of the caller.
     #[schemars(with = "String")]
     pub role: MemberRole,
-    /// Since when.
+    /// Time of joining.
     #[schemars(with = "String")]
     pub joined_at: Timestamp,
 }
 
-/// A page of them.
+/// One page of results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MyWorkspaces {
-    /// Each once.
+    /// Workspaces, each once.
     pub workspaces: Vec<MyWorkspace>,
-    /// For the next page; nothing at the end.
+    /// Cursor of the next page; absent on the last page.
     pub cursor: Option<String>,
 }
 

@@ -12,7 +12,7 @@ use crate::sigv4::{CONTENT_TYPE, Signer};
 const TIMEOUT: Duration = Duration::from_secs(30);
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 
-/// The bytes of a signed `POST /` to a target such as `DynamoDB_20120810.GetItem`.
+/// Returns the bytes of a signed `POST /` to a target such as `DynamoDB_20120810.GetItem`.
 #[must_use]
 pub fn request(signer: &Signer, host: &str, target: &str, body: &[u8]) -> Vec<u8> {
     let authorization = signer.authorization(target, body);
@@ -27,7 +27,7 @@ pub fn request(signer: &Signer, host: &str, target: &str, body: &[u8]) -> Vec<u8
     bytes
 }
 
-/// One whole answer.
+/// A complete answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// The HTTP status.
@@ -36,10 +36,10 @@ pub struct Answer {
     pub body: Vec<u8>,
 }
 
-/// A whole answer at the start of the buffer and how many bytes it takes, or nothing while some are missing.
+/// Returns the complete answer at the start of the buffer and its length in bytes, or `None` while bytes are missing.
 ///
 /// # Errors
-/// When the bytes are not an HTTP answer.
+/// Returns an error if the bytes are not an HTTP answer.
 pub fn answer_in(buffer: &[u8]) -> io::Result<Option<(Answer, usize)>> {
     let Some(end) = find(buffer, b"\r\n\r\n") else { return Ok(None) };
     let head = std::str::from_utf8(&buffer[..end]).map_err(|_| bad("the head is not text"))?;
@@ -52,11 +52,11 @@ pub fn answer_in(buffer: &[u8]) -> io::Result<Option<(Answer, usize)>> {
     Ok(framed.map(|(body, taken)| (Answer { status, body }, taken)))
 }
 
-/// The status of a whole answer at the start of the buffer and how many bytes it takes, or nothing while some are
-/// missing. Unlike [`answer_in`] it copies nothing, which a load generator needs.
+/// Returns the status of the complete answer at the start of the buffer and its length in bytes, or `None` while bytes
+/// are missing. Unlike [`answer_in`] it copies nothing, which a load generator needs.
 ///
 /// # Errors
-/// When the bytes are not an HTTP answer.
+/// Returns an error if the bytes are not an HTTP answer.
 pub fn answer_end(buffer: &[u8]) -> io::Result<Option<(u16, usize)>> {
     let Some(end) = find(buffer, b"\r\n\r\n") else { return Ok(None) };
     let head = std::str::from_utf8(&buffer[..end]).map_err(|_| bad("the head is not text"))?;
@@ -122,7 +122,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A connection to an address; nothing is sent yet.
+    /// Creates a connection to an address; sends nothing yet.
     #[must_use]
     pub fn to(address: SocketAddr) -> Self {
         Self { address, host: address.to_string(), stream: None, buffer: Vec::new() }
@@ -131,17 +131,18 @@ impl Connection {
     /// Signs and sends one request and reads its answer.
     ///
     /// # Errors
-    /// When the server cannot be reached, closes the connection before it answered, or takes over 30 seconds.
+    /// Returns an error if the server cannot be reached, closes the connection before it answers, or takes over 30
+    /// seconds.
     pub fn call(&mut self, target: &str, body: &[u8]) -> io::Result<Answer> {
         let bytes = request(&Signer::now(&self.host), &self.host, target, body);
         self.exchange(&bytes)
     }
 
-    /// Sends the bytes of a request and reads its answer. A kept connection that turns out to be closed before
-    /// anything was answered is opened again once.
+    /// Sends the bytes of a request and reads its answer. Opens a kept connection again, once, if the server closed it
+    /// before it answered anything.
     ///
     /// # Errors
-    /// As [`Connection::call`].
+    /// Same as [`Connection::call`].
     pub fn exchange(&mut self, bytes: &[u8]) -> io::Result<Answer> {
         let kept = self.stream.is_some();
         match self.exchange_once(bytes) {

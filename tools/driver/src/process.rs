@@ -1,4 +1,4 @@
-//! What a running process costs, read from `/proc`: processor time and resident memory.
+//! Processor time and resident memory of a running process, read from `/proc`.
 
 use std::fs;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 /// The kernel's clock tick in `/proc/PID/stat`; 100 a second on every Linux that Rust supports.
 const TICKS_PER_SEC: u64 = 100;
 
-/// The processor time a process has used, in user and kernel mode together, or zero if it is gone.
+/// Returns the processor time of a process, in user and kernel mode together, or zero if it has ended.
 #[must_use]
 pub fn cpu_time(pid: u32) -> Duration {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -15,7 +15,7 @@ pub fn cpu_time(pid: u32) -> Duration {
     Duration::from_millis(ticks * 1_000 / TICKS_PER_SEC)
 }
 
-/// The resident memory of a process in bytes, or zero if it is gone.
+/// Returns the resident memory of a process in bytes, or zero if it has ended.
 #[must_use]
 pub fn resident_bytes(pid: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Starting and stopping servers: ours and the two peers, in memory or on disk.
+//! Starts and stops servers: ours and the two peers, in memory or on disk.
 //!
 //! Every server runs on a free loopback port and is stopped by its own process id, also when the value is dropped.
 //! A server counts as started when it answers ListTables.
@@ -15,10 +15,10 @@ use crate::http::Connection;
 
 const START_MAX: Duration = Duration::from_secs(20);
 
-/// Which program answers.
+/// Program of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Engine {
-    /// Ours.
+    /// Keyform itself.
     Keyform,
     /// dynoxide, SQLite behind one lock.
     Dynoxide,
@@ -26,10 +26,10 @@ pub enum Engine {
     ExtendDb,
 }
 
-/// Where it keeps its data.
+/// Storage of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Storage {
-    /// Nowhere.
+    /// In memory.
     Memory,
     /// In a folder.
     Disk,
@@ -54,16 +54,16 @@ impl fmt::Display for Storage {
     }
 }
 
-/// How to start a server.
+/// Options for starting a server.
 #[derive(Debug, Clone)]
 pub struct Launch {
-    /// Which program.
+    /// Program to start.
     pub engine: Engine,
-    /// Its binary.
+    /// Path of the binary.
     pub binary: PathBuf,
-    /// Where it keeps its data.
+    /// Storage of the server.
     pub storage: Storage,
-    /// A folder of its own for data and logs.
+    /// Folder for data and logs, used by this server only.
     pub folder: PathBuf,
     /// Further arguments.
     pub arguments: Vec<String>,
@@ -73,7 +73,7 @@ impl Launch {
     /// Starts the server and waits until it answers.
     ///
     /// # Errors
-    /// When the program cannot be run, ends, or does not answer in time; its log is in the folder.
+    /// Returns an error if the program cannot be run, ends, or does not answer in time; its log is in the folder.
     pub fn start(&self) -> io::Result<Server> {
         fs::create_dir_all(&self.folder)?;
         let began = Instant::now();
@@ -136,7 +136,7 @@ fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
-/// A running server; it is stopped when the value is dropped.
+/// A running server; dropping it stops the process.
 #[derive(Debug)]
 pub struct Server {
     child: Child,
@@ -146,31 +146,31 @@ pub struct Server {
 }
 
 impl Server {
-    /// Where it listens.
+    /// Returns the address.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Its process id.
+    /// Returns the process id.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// The time from the start of the process to its first answer.
+    /// Returns the time from the start of the process to its first answer.
     #[must_use]
     pub fn start_time(&self) -> Duration {
         self.start
     }
 
-    /// Whether the process has ended.
+    /// Returns whether the process has ended.
     #[must_use]
     pub fn has_ended(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// What the server has written to its log, at most the last 2,000 bytes.
+    /// Returns the end of the server's log, at most 2,000 bytes.
     #[must_use]
     pub fn log_tail(&self) -> String {
         let text = fs::read(&self.log).unwrap_or_default();
@@ -195,7 +195,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // A process that has already ended cannot be killed, and there is nobody to tell about either outcome.
+        // A process that has already ended cannot be killed, and drop cannot report either outcome.
         drop(self.child.kill());
         drop(self.child.wait());
     }

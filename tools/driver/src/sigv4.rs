@@ -1,7 +1,7 @@
 //! AWS Signature Version 4 for DynamoDB's `POST /`, with AWS's documented example credentials.
 //!
-//! Only what these requests need: an empty query, four signed headers, the body's hash. The signing key of a day
-//! is derived once and kept.
+//! Supports only what these requests need: an empty query, four signed headers, the body's hash. The signing key of a
+//! day is derived once and kept.
 
 use std::fmt::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -19,7 +19,7 @@ const SIGNED_HEADERS: &str = "content-type;host;x-amz-date;x-amz-target";
 /// The content type of every request.
 pub const CONTENT_TYPE: &str = "application/x-amz-json-1.0";
 
-/// Signs requests at one moment, to one host.
+/// Signs requests for one time and one host.
 #[derive(Debug)]
 pub struct Signer {
     host: String,
@@ -28,14 +28,14 @@ pub struct Signer {
 }
 
 impl Signer {
-    /// A signer for requests sent now to the host (`name:port`).
+    /// Creates a signer for requests sent now to the host (`name:port`).
     #[must_use]
     pub fn now(host: &str) -> Self {
         let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs());
         Self::at(host, elapsed)
     }
 
-    /// A signer for requests sent at a Unix time.
+    /// Creates a signer for requests sent at a Unix time.
     #[must_use]
     pub fn at(host: &str, unix_secs: u64) -> Self {
         let timestamp = timestamp(unix_secs);
@@ -43,13 +43,13 @@ impl Signer {
         Self { host: host.to_owned(), timestamp, key }
     }
 
-    /// The value of `X-Amz-Date`.
+    /// Returns the value of `X-Amz-Date`.
     #[must_use]
     pub fn timestamp(&self) -> &str {
         &self.timestamp
     }
 
-    /// The value of `Authorization` for a body sent to a target such as `DynamoDB_20120810.GetItem`.
+    /// Returns the value of `Authorization` for a body sent to a target such as `DynamoDB_20120810.GetItem`.
     #[must_use]
     pub fn authorization(&self, target: &str, body: &[u8]) -> String {
         let scope = format!("{}/{REGION}/dynamodb/aws4_request", &self.timestamp[..8]);

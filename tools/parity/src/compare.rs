@@ -1,32 +1,32 @@
-//! Comparing the outcomes of one request and explaining what differs.
+//! Compares the outcomes of one request and explains the differences.
 
 use crate::decision::{Decision, Difference};
 use crate::outcome::Outcome;
 use crate::request::Request;
 
-/// How the outcomes of a request relate.
+/// Relation between the outcomes of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
-    /// All servers say the same.
+    /// All servers answer the same.
     Equal,
-    /// The peers agree and we say something else.
+    /// The peers agree with each other, and we differ.
     WeDiffer,
     /// The peers do not agree.
     PeersDiffer,
 }
 
-/// What one request showed.
+/// Result of one request.
 #[derive(Debug)]
 pub struct Verdict {
-    /// How the outcomes relate.
+    /// Relation between the outcomes.
     pub class: Class,
     /// The decisions that explain the differences, one for each peer that differs from us.
     pub explained: Vec<String>,
-    /// The peers whose difference no decision explains.
+    /// Peers whose difference no decision explains.
     pub unexplained: Vec<usize>,
 }
 
-/// Compares our outcome with the peers', which are given with their names.
+/// Compares our outcome with those of the named peers.
 #[must_use]
 pub fn compare(decisions: &[Decision], request: &Request, ours: &Outcome, peers: &[(&str, &Outcome)]) -> Verdict {
     let mut verdict = Verdict { class: classify(ours, peers), explained: Vec::new(), unexplained: Vec::new() };

@@ -1,6 +1,6 @@
 //! The reviewed list of differences: for each, which side is right and which page of the documentation says so.
 //!
-//! `decisions.toml` is the list; [`table`] is how `docs/compatibility.md` shows it.
+//! `decisions.toml` is the list; [`table`] formats it for `docs/compatibility.md`.
 
 use regex_lite::Regex;
 use serde::Deserialize;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::outcome::Outcome;
 
-/// The list as it stands in the repository.
+/// The list in the repository.
 pub const LIST: &str = include_str!("../decisions.toml");
 
 #[derive(Deserialize)]
@@ -44,7 +44,7 @@ struct Entry {
     source: String,
 }
 
-/// One of the two answers that a decision speaks of.
+/// Side that a decision refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Side {
@@ -56,16 +56,16 @@ fn anything() -> String {
     ".*".to_owned()
 }
 
-/// One decision.
+/// A reviewed difference.
 #[derive(Debug)]
 pub struct Decision {
-    /// Its name.
+    /// Unique name.
     pub id: String,
-    /// The peer that it is about, or `any`.
+    /// Name of the peer, or `any`.
     pub peer: String,
-    /// What differs and who is right, in a sentence.
+    /// One sentence: what differs, and who is right.
     pub text: String,
-    /// The page that decides.
+    /// URL of the page that decides.
     pub source: String,
     operation: Regex,
     request: Regex,
@@ -78,25 +78,25 @@ pub struct Decision {
     fewer: Option<Side>,
 }
 
-/// A difference between us and one peer, in the form that decisions are matched with.
+/// A difference between us and one peer, as decisions match it.
 #[derive(Debug)]
 pub struct Difference<'a> {
-    /// The peer's name.
+    /// Name of the peer.
     pub peer: &'a str,
-    /// The operation.
+    /// Name of the operation.
     pub operation: &'a str,
-    /// The request's body as text.
+    /// Body of the request as text.
     pub request: &'a str,
     /// Our answer.
     pub ours: &'a Outcome,
     /// The peer's answer.
     pub theirs: &'a Outcome,
-    /// Whether every other peer gave our answer, and there is another.
+    /// True if there are other peers and all of them gave our answer.
     pub others_agree: bool,
 }
 
 impl Decision {
-    /// Whether the decision is about this difference.
+    /// Returns whether the decision explains this difference.
     #[must_use]
     pub fn covers(&self, difference: &Difference<'_>) -> bool {
         (self.peer == "any" || self.peer == difference.peer)
@@ -109,7 +109,7 @@ impl Decision {
             && self.shape_fits(difference.ours, difference.theirs)
     }
 
-    /// Whether the answers are alike in everything that the decision does not speak of.
+    /// Returns whether the answers are equal in everything that the decision does not exempt.
     fn shape_fits(&self, ours: &Outcome, theirs: &Outcome) -> bool {
         if self.differs_in.is_empty() && self.contained.is_none() && self.fewer.is_none() {
             return true;
@@ -129,12 +129,12 @@ impl Decision {
     }
 }
 
-/// The text of an error without the number of errors in front of it.
+/// Removes the leading number of errors from a message.
 fn uncounted(answer: &Outcome) -> &str {
     answer.message.strip_prefix("1 validation error detected: ").unwrap_or(&answer.message)
 }
 
-/// The value without the members of these names, at any depth.
+/// Removes the members with these names, at any depth.
 fn without(value: &Value, names: &[String]) -> Value {
     match value {
         Value::Object(map) => {
@@ -146,8 +146,8 @@ fn without(value: &Value, names: &[String]) -> Value {
     }
 }
 
-/// Whether the small value has only what the large one has: members may be missing, elements of lists may not, though
-/// they may come in another order.
+/// Returns whether the small value is contained in the large one: members may be missing; elements of lists may not,
+/// but may have another order.
 fn contains(large: &Value, small: &Value) -> bool {
     match (large, small) {
         (Value::Object(large), Value::Object(small)) => small.iter().all(|(name, inner)| {
@@ -161,7 +161,7 @@ fn contains(large: &Value, small: &Value) -> bool {
     }
 }
 
-/// Whether each small value finds a large one of its own. Those with most members choose first.
+/// Returns whether each small value matches a large one of its own. Values with the most members choose first.
 fn some_order(large: &[Value], small: &[Value]) -> bool {
     let mut left: Vec<&Value> = large.iter().collect();
     let mut choosing: Vec<&Value> = small.iter().collect();
@@ -172,7 +172,7 @@ fn some_order(large: &[Value], small: &[Value]) -> bool {
     })
 }
 
-/// Whether the values have the same members, of which lists in the large one may have more elements.
+/// Returns whether the values have the same members; lists in the large one may have more elements.
 fn has_more(large: &Value, small: &Value) -> bool {
     match (large, small) {
         (Value::Object(large), Value::Object(small)) => {
@@ -184,10 +184,10 @@ fn has_more(large: &Value, small: &Value) -> bool {
     }
 }
 
-/// Reads a list of decisions.
+/// Parses a list of decisions.
 ///
 /// # Errors
-/// When the text is not such a list; the error says where.
+/// Returns an error with the position if the text is not such a list.
 pub fn parse(text: &str) -> Result<Vec<Decision>, String> {
     let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
     file.decision.into_iter().map(compile).collect()
@@ -212,7 +212,7 @@ fn compile(entry: Entry) -> Result<Decision, String> {
     })
 }
 
-/// The decisions as the rows of a Markdown table.
+/// Formats the decisions as rows of a Markdown table.
 #[must_use]
 pub fn table(decisions: &[Decision]) -> String {
     let rows = decisions.iter().map(|decision| {

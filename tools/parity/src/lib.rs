@@ -1,11 +1,12 @@
-//! Parity: the same random requests to several DynamoDB-compatible servers, and what they answer.
+//! Parity: sends the same random requests to several DynamoDB-compatible servers and compares their answers.
 //!
-//! 1. [`world`] makes random tables; [`generate`] makes random requests about them, valid and invalid.
-//! 2. [`target`] sends a request to a server, under the server's own [`names`]; [`written`] does writes and reads their stream;
-//!    [`outcome`] brings an answer into a comparable form.
+//! 1. [`world`] creates random tables; [`generate`] creates random requests for them, valid and invalid.
+//! 2. [`target`] sends a request to a server, with the server's own [`names`]; [`written`] performs writes and reads
+//! their stream; [`outcome`] converts an answer to a comparable form.
 //! 3. [`compare`] classifies the outcomes and asks [`decision`] whether a difference is known and decided.
-//! 4. [`run`] does this many times and keeps the servers together, [`settings`] of tables as well; [`shrink`] makes what is unexplained small.
-//! 5. [`report`] says what was seen; [`record`] keeps differences, to judge them again by a changed list.
+//! 4. [`run`] repeats this and keeps the servers in the same state, including the [`settings`] of tables; [`shrink`]
+//! minimises unexplained requests.
+//! 5. [`report`] summarises the run; [`record`] keeps differences, to judge them again with a changed list.
 
 pub mod compare;
 pub mod decision;

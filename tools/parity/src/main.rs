@@ -1,4 +1,4 @@
-//! The `parity` command. `parity --help` says how it is used.
+//! The `parity` command. `parity --help` describes its use.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command prints")]
 
@@ -190,7 +190,7 @@ fn start(engine: Engine, binary: PathBuf, scratch: &Path) -> Result<Target, Stri
     Target::start(launch).map_err(|error| format!("{engine}: {error}"))
 }
 
-/// Where the peers are; they are installed first if they are not there yet.
+/// Returns the paths of the peers; installs missing ones first.
 fn peer_binaries() -> Result<[PathBuf; 2], String> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../peers.sh");
     let output = Command::new(&script).output().map_err(|error| format!("{}: {error}", script.display()))?;

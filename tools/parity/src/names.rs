@@ -1,11 +1,11 @@
-//! What each server calls its tables, streams, shards and iterators. A request has `$table:NAME` and the like in their
-//! place; what a server does not have stays as it is, and is refused.
+//! Names of each server's tables, streams, shards and iterators. A request has placeholders such as `$table:NAME`;
+//! placeholders for things that a server does not have stay unchanged, and the server rejects them.
 
 use serde_json::{Value, json};
 
 use crate::target::Target;
 
-/// The body with the server's own names.
+/// Returns the body with the server's own names.
 pub fn resolved(target: &mut Target, body: &Value) -> Value {
     match body {
         Value::String(text) if text.starts_with('$') => name(target, text).map_or_else(|| body.clone(), Value::from),
@@ -36,7 +36,7 @@ fn described(target: &mut Target, table: &str, member: &str) -> Option<String> {
     answer["Table"][member].as_str().map(str::to_owned)
 }
 
-/// The shards of a table's stream, oldest first.
+/// Returns the shards of a table's stream, oldest first.
 pub fn shards(target: &mut Target, table: &str) -> Vec<String> {
     let Some(stream) = described(target, table, "LatestStreamArn") else { return Vec::new() };
     let answer = target.raw("DynamoDBStreams_20120810.DescribeStream", &json!({"StreamArn": stream}));
@@ -44,7 +44,7 @@ pub fn shards(target: &mut Target, table: &str) -> Vec<String> {
     shards.iter().filter_map(|shard| shard["ShardId"].as_str().map(str::to_owned)).collect()
 }
 
-/// An iterator at the beginning of a shard.
+/// Returns an iterator at the beginning of a shard.
 pub fn iterator(target: &mut Target, table: &str, shard: &str) -> Option<String> {
     let stream = described(target, table, "LatestStreamArn")?;
     let body = json!({"StreamArn": stream, "ShardId": shard, "ShardIteratorType": "TRIM_HORIZON"});

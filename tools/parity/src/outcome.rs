@@ -1,6 +1,6 @@
-//! Answers brought into a form in which two servers that mean the same say the same.
+//! Normalises answers, so that equivalent answers of two servers are equal.
 //!
-//! Sets are sorted, identifiers and times removed, tables described by what was asked for, and errors reduced to
+//! Sorts sets, removes identifiers and times, reduces descriptions of tables to what was requested, and errors to
 //! status, type, message and the members that a client reads.
 
 use std::fmt;
@@ -12,13 +12,13 @@ use serde_json::{Map, Value, json};
 /// A normalised answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// The HTTP status; zero when there was no answer.
+    /// HTTP status; zero if there was no answer.
     pub status: u16,
-    /// The error's type without its prefix, for anything but success.
+    /// Type of the error without its prefix; empty for success.
     pub kind: Option<String>,
-    /// The error's message.
+    /// Message of the error.
     pub message: String,
-    /// What else the answer says.
+    /// Other members of the answer.
     pub body: Value,
 }
 
@@ -35,19 +35,19 @@ impl fmt::Display for Outcome {
 }
 
 impl Outcome {
-    /// Whether the request succeeded.
+    /// Returns whether the request succeeded.
     #[must_use]
     pub fn is_success(&self) -> bool {
         self.kind.is_none()
     }
 
-    /// The outcome of a request that was not answered.
+    /// Returns the outcome of a request without an answer.
     #[must_use]
     pub fn unanswered(reason: &str) -> Self {
         Self { status: 0, kind: Some("NoAnswer".to_owned()), message: reason.to_owned(), body: json!({}) }
     }
 
-    /// The normal form of an answer to an operation.
+    /// Normalises the answer to an operation.
     #[must_use]
     pub fn of(operation: &str, answer: &Answer) -> Self {
         let Ok(body) = serde_json::from_slice::<Value>(&answer.body) else {
@@ -77,7 +77,7 @@ fn short_type(kind: &str) -> &str {
     kind.rsplit_once('#').map_or(kind, |(_, name)| name)
 }
 
-/// Servers list placeholders and attributes in the order of their maps; such lists are sorted.
+/// Servers list placeholders and attributes in the order of their maps, so these lists are sorted.
 fn sorted_lists(message: &str) -> String {
     let mut text = message.to_owned();
     for (open, close) in [
@@ -97,7 +97,7 @@ fn sorted_lists(message: &str) -> String {
     text
 }
 
-/// Regions, accounts and times in the names of tables and streams are each server's own.
+/// Regions, accounts and times in the names of tables and streams differ between servers.
 fn without_account(message: &str) -> String {
     let words = message.split(' ').map(|word| match word.find(":table/") {
         Some(at) if word.contains("arn:aws:dynamodb:") => {
@@ -141,7 +141,7 @@ fn normalise_reason(reason: &mut Value) {
     }
 }
 
-/// Sorts the members of every set, and only of sets: lists keep their order.
+/// Sorts the members of sets; lists keep their order.
 pub fn sort_sets(value: &mut Value) {
     match value {
         Value::Object(map) => {
@@ -166,7 +166,7 @@ fn sort_responses(map: &mut Map<String, Value>) {
     }
 }
 
-/// Streams, shards and iterators have names of each server's own; how many shards there are is its own affair.
+/// The names of streams, shards and iterators and the number of shards differ between servers.
 fn forget_names(map: &mut Map<String, Value>) {
     for stream in map.get_mut("Streams").and_then(Value::as_array_mut).into_iter().flatten() {
         if let Some(stream) = stream.as_object_mut() {
@@ -184,7 +184,7 @@ fn forget_names(map: &mut Map<String, Value>) {
     }
 }
 
-/// Switching takes a moment on some servers and none on others.
+/// Enabling and disabling takes a moment on some servers and none on others.
 fn settle_expiry(map: &mut Map<String, Value>) {
     let Some(status) = map.get_mut("TimeToLiveDescription").and_then(|expiry| expiry.get_mut("TimeToLiveStatus"))
     else {
@@ -204,7 +204,7 @@ pub fn sort(list: &mut Value) {
     }
 }
 
-/// Keeps of a table's description what the request decided, without states, identifiers and times.
+/// Reduces a table's description to what the request decided, without states, identifiers and times.
 fn describe(map: &mut Map<String, Value>) {
     let description = map.remove("Table").or_else(|| map.remove("TableDescription"));
     let Some(mut table) = description else { return };

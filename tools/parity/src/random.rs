@@ -1,11 +1,11 @@
 //! A small seeded generator (SplitMix64), so that a run can be repeated from its seed alone.
 
-/// The state of the generator.
+/// State of the generator.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
 impl Random {
-    /// A generator that always gives the same numbers for a seed.
+    /// Creates a generator that returns the same numbers for the same seed.
     #[must_use]
     pub fn seeded(seed: u64) -> Self {
         Self(seed)
@@ -19,33 +19,33 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below the bound, which is at least one.
+    /// Returns a number below the bound, which must be at least one.
     pub fn below(&mut self, bound: usize) -> usize {
         let bound = u64::try_from(bound.max(1)).unwrap_or(u64::MAX);
         usize::try_from(self.next() % bound).unwrap_or(0)
     }
 
-    /// A number from `low` to `high`, both included.
+    /// Returns a number from `low` to `high`, both included.
     pub fn between(&mut self, low: usize, high: usize) -> usize {
         low + self.below(high + 1 - low)
     }
 
-    /// True so many times out of a hundred.
+    /// Returns true with this probability in percent.
     pub fn percent(&mut self, chance: usize) -> bool {
         self.below(100) < chance
     }
 
-    /// One of the choices, which are at least one.
+    /// Returns one of the choices, which must not be empty.
     pub fn pick<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
         &choices[self.below(choices.len())]
     }
 
-    /// One of the words.
+    /// Returns one of the words.
     pub fn word(&mut self, words: &[&'static str]) -> &'static str {
         words[self.below(words.len())]
     }
 
-    /// An index, by weights.
+    /// Returns an index, by weights.
     pub fn weighted(&mut self, weights: &[usize]) -> usize {
         let mut left = self.below(weights.iter().sum());
         for (index, weight) in weights.iter().enumerate() {

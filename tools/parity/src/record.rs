@@ -1,4 +1,4 @@
-//! Differences written down, one a line, so that a changed list of decisions can be judged again without the servers.
+//! Records differences, one per line, so that a changed list of decisions can be judged again without the servers.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -13,7 +13,7 @@ use crate::outcome::Outcome;
 use crate::report::{Finding, Report};
 use crate::request::Request;
 
-/// One request and what every server answered, ours first.
+/// One request and the answers of all servers, ours first.
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
     operation: String,
@@ -21,23 +21,23 @@ struct Line {
     answers: Vec<(String, Outcome)>,
 }
 
-/// A file that differences are written to.
+/// File of recorded differences.
 #[derive(Debug)]
 pub struct Recorder(BufWriter<File>);
 
 impl Recorder {
-    /// Starts a new file.
+    /// Creates a new file.
     ///
     /// # Errors
-    /// When the file cannot be made.
+    /// Returns an error if the file cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
         File::create(path).map(|file| Self(BufWriter::new(file)))
     }
 
-    /// Writes down a request and its answers.
+    /// Records a request and its answers.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn write(&mut self, request: &Request, answers: Vec<(String, Outcome)>) -> io::Result<()> {
         let line = Line { operation: request.operation.clone(), request: request.body.clone(), answers };
         serde_json::to_writer(&mut self.0, &line)?;
@@ -46,11 +46,11 @@ impl Recorder {
     }
 }
 
-/// Judges a file of differences by a list of decisions. With the name of a decision, what it explains is shown instead of what
-/// nothing explains.
+/// Judges a file of differences with a list of decisions. With the name of a decision, shows the differences that it
+/// explains instead of the unexplained ones.
 ///
 /// # Errors
-/// When the file cannot be read or is not such a file.
+/// Returns an error if the file cannot be read or parsed.
 pub fn judge(path: &Path, decisions: &[Decision], explain: Option<&str>) -> io::Result<Report> {
     let mut report = Report::default();
     for line in BufReader::new(File::open(path)?).lines() {

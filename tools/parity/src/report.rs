@@ -1,4 +1,4 @@
-//! What a run showed: counts by operation, decisions that were used, and unexplained differences by kind.
+//! Report of a run: counts by operation, used decisions, and unexplained differences by kind.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,35 +12,35 @@ use crate::request::Request;
 const TEXT_MAX: usize = 900;
 const DEATH_TEXT_MAX: usize = 60;
 
-/// The counts of a run.
+/// Counts of a run.
 #[derive(Debug, Default)]
 pub struct Report {
     /// Requests by operation: equal, we differ, peers differ, unexplained.
     pub operations: BTreeMap<String, [usize; 4]>,
-    /// How often each decision explained a difference.
+    /// Number of differences that each decision explained.
     pub decisions: BTreeMap<String, usize>,
-    /// Unexplained differences, one for each kind, with how often it was seen.
+    /// Unexplained differences, one for each kind, with their number.
     pub findings: Vec<(String, Finding, usize)>,
-    /// How often each server had to be started again.
+    /// Number of restarts of each server.
     pub crashes: Vec<(String, usize)>,
-    /// Requests that ended a server.
+    /// Requests that crashed a server.
     pub deaths: Vec<(String, String)>,
 }
 
-/// An unexplained difference with all that is needed to repeat it.
+/// An unexplained difference with everything needed to reproduce it.
 #[derive(Debug)]
 pub struct Finding {
-    /// The operation.
+    /// Name of the operation.
     pub operation: String,
-    /// The request, made as small as it could be.
+    /// The request, minimised.
     pub request: Value,
-    /// Who agrees with whom.
+    /// Relation between the outcomes.
     pub class: Class,
-    /// What each server said.
+    /// Answer of each server.
     pub answers: BTreeMap<String, Outcome>,
-    /// The CreateTable of the table that it is about.
+    /// CreateTable of its table.
     pub table: Option<Value>,
-    /// The item that it writes, as it was before.
+    /// The item that it writes, before the write.
     pub item_before: Option<Value>,
 }
 
@@ -55,7 +55,7 @@ impl Report {
         }
     }
 
-    /// Remembers a request that ended a server.
+    /// Records a request that crashed a server.
     pub fn died(&mut self, name: &str, request: &Request) {
         let text = request.body.to_string().chars().take(DEATH_TEXT_MAX).collect::<String>();
         let death = (name.to_owned(), format!("{} {text}", request.operation));
@@ -64,7 +64,7 @@ impl Report {
         }
     }
 
-    /// Remembers an unexplained difference, or counts it if its kind is known.
+    /// Records an unexplained difference, or counts it if its kind is known.
     pub fn unexplained(&mut self, finding: Finding) {
         let kind = kind_of(&finding.operation, finding.answers.values());
         match self.findings.iter_mut().find(|(known, ..)| *known == kind) {
@@ -73,25 +73,25 @@ impl Report {
         }
     }
 
-    /// Whether a difference of this kind is known.
+    /// Returns whether a difference of this kind is known.
     #[must_use]
     pub fn has_seen(&self, kind: &str) -> bool {
         self.findings.iter().any(|(known, ..)| known == kind)
     }
 
-    /// How many requests showed a difference that nothing explains.
+    /// Returns the number of requests with an unexplained difference.
     #[must_use]
     pub fn unexplained_count(&self) -> usize {
         self.operations.values().map(|row| row[3]).sum()
     }
 
-    /// How many requests were compared.
+    /// Returns the number of compared requests.
     #[must_use]
     pub fn total(&self) -> usize {
         self.operations.values().map(|row| row[0] + row[1] + row[2]).sum()
     }
 
-    /// The report as text, with so many kinds of unexplained differences.
+    /// Formats the report with at most this number of kinds of unexplained differences.
     #[must_use]
     pub fn render(&self, shown_max: usize) -> String {
         let mut text = String::new();
@@ -158,8 +158,8 @@ fn shorten(text: &str) -> String {
     shown
 }
 
-/// The kind of a difference: differences of one kind share the operation and the shape of the answers: status, type and message without
-/// what stands in quotes, braces, numbers and values.
+/// Returns the kind of a difference. Differences of one kind have the same operation and the same shape of answers:
+/// status, type and message without quoted parts, braces, numbers and values.
 #[must_use]
 pub fn kind_of<'a>(operation: &str, outcomes: impl Iterator<Item = &'a Outcome>) -> String {
     let mut shapes: Vec<String> = outcomes.map(shape).collect();

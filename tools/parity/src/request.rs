@@ -1,49 +1,49 @@
-//! One request as the generator makes it, with what the runner must know to compare and to repair.
+//! A generated request, with what the runner needs to compare and to repair.
 
 use serde_json::Value;
 
-/// A request to send to every server.
+/// A request for every server.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The operation's name, such as `PutItem`.
+    /// Name of the operation, such as `PutItem`.
     pub operation: String,
-    /// Its body.
+    /// Body without server-specific names.
     pub body: Value,
-    /// The items that it may write, so that servers which disagree can be brought together again.
+    /// Items that it may write, so that servers which disagree can be repaired.
     pub touched: Vec<Touched>,
-    /// How its answer is compared.
+    /// Comparison of its answer.
     pub reading: Reading,
-    /// The table whose description it may change.
+    /// Table whose description it may change.
     pub table_changed: Option<String>,
-    /// Requests that are sent when this one succeeded everywhere and its table has settled.
+    /// Requests to send after this one succeeded everywhere and its table has settled.
     pub then: Vec<Request>,
 }
 
 /// An item that a request may write.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Touched {
-    /// The item's table.
+    /// Table of the item.
     pub table: String,
-    /// The item's key, as DynamoDB JSON.
+    /// Key of the item in DynamoDB JSON.
     pub key: Value,
 }
 
-/// How much of the order of an answer is part of the contract.
+/// Part of an answer's order that is part of the contract.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reading {
-    /// The answer is compared as it stands.
+    /// Compares the answer unchanged.
     Exact,
-    /// Pages are followed to the end on each server, and the items compared without their order.
+    /// Follows all pages on each server, and compares the items without their order.
     AnyOrder,
-    /// Pages are followed to the end, the values of this attribute must come in the same order, and the items are
-    /// compared without theirs: items with equal index keys may come in any order.
+    /// Follows all pages. The values of this attribute must have the same order; the items are compared without theirs,
+    /// because items with equal index keys may have any order.
     OrderedBy(String),
-    /// The request is writes of one item, and its answer the records that they leave in the stream.
+    /// The request writes one item several times, and its answer is the resulting records of the stream.
     Written,
 }
 
 impl Request {
-    /// A request that writes nothing and is compared as it stands.
+    /// Creates a request that writes nothing and is compared unchanged.
     #[must_use]
     pub fn new(operation: &str, body: Value) -> Self {
         Self {
@@ -56,21 +56,21 @@ impl Request {
         }
     }
 
-    /// The same request, writing an item.
+    /// Returns the request with an item that it writes.
     #[must_use]
     pub fn touching(mut self, table: &str, key: Value) -> Self {
         self.touched.push(Touched { table: table.to_owned(), key });
         self
     }
 
-    /// The same request, compared in another way.
+    /// Returns the request with another comparison.
     #[must_use]
     pub fn read(mut self, reading: Reading) -> Self {
         self.reading = reading;
         self
     }
 
-    /// The `X-Amz-Target` of the request.
+    /// Returns the `X-Amz-Target` of the request.
     #[must_use]
     pub fn target(&self) -> String {
         let service = match self.operation.as_str() {

@@ -1,5 +1,5 @@
-//! A run: tables are made everywhere, requests sent to every server, outcomes compared, and servers that disagree
-//! about an item brought together again, so that one difference does not cause a hundred.
+//! A run: creates tables on every server, sends requests, compares outcomes, and repairs servers that disagree about an
+//! item, so that one difference does not cause a hundred.
 
 use std::io;
 use std::thread::sleep;
@@ -27,30 +27,30 @@ const READ_RETRIES: usize = 6;
 const DYING: Duration = Duration::from_millis(500);
 const SHRINK_MAX: usize = 60;
 
-/// What a run needs.
+/// Parameters of a run.
 #[derive(Debug)]
 pub struct Run {
     /// Our server.
     pub subject: Target,
-    /// The servers it is compared with.
+    /// The peers.
     pub references: Vec<Target>,
     /// The reviewed differences.
     pub decisions: Vec<Decision>,
-    /// The seed of the generator.
+    /// Seed of the generator.
     pub seed: u64,
-    /// How many requests to send.
+    /// Number of requests to send.
     pub requests: usize,
-    /// Whether unexplained requests are made smaller before they are reported.
+    /// True to minimise unexplained requests before they are reported.
     pub minimise: bool,
-    /// Where all differences are written down.
+    /// File for all differences.
     pub recorder: Option<Recorder>,
 }
 
 impl Run {
-    /// Sends the requests and returns what they showed. Progress goes to the callback.
+    /// Sends the requests and returns the report. Reports progress to the callback.
     ///
     /// # Errors
-    /// When a server cannot be started again after it died.
+    /// Returns an error if a server that died cannot be started again.
     pub fn execute(mut self, progress: &mut dyn FnMut(&Report, usize)) -> io::Result<Report> {
         let mut random = Random::seeded(self.seed);
         let mut report = Report::default();
@@ -104,7 +104,7 @@ impl Run {
         }
     }
 
-    /// Sends one request; false when a server died and the tables are gone.
+    /// Sends one request; returns false if a server died and the tables are lost.
     fn one(&mut self, request: &Request, tables: &[Table], report: &mut Report) -> io::Result<bool> {
         let outcomes = self.settled_outcomes(request);
         if outcomes.iter().any(|outcome| outcome.status == 0) {
@@ -119,7 +119,7 @@ impl Run {
         }
         let verdict = self.judge(request, &outcomes);
         self.record(request, &verdict, &outcomes)?;
-        // A peer may refuse a batch and yet have written a part of it.
+        // A peer may reject a batch but still have written a part of it.
         let may_be_apart = request.operation == "BatchWriteItem" && !outcomes[0].is_success();
         if verdict.class != Class::Equal || may_be_apart {
             self.repair(&request.touched);
@@ -141,7 +141,7 @@ impl Run {
         Ok(true)
     }
 
-    /// Sends the requests that follow another one.
+    /// Sends the follow-up requests.
     fn follow(&mut self, then: &[Request], tables: &[Table], report: &mut Report) -> io::Result<bool> {
         for request in then {
             if !self.one(request, tables, report)? {
@@ -151,7 +151,7 @@ impl Run {
         Ok(true)
     }
 
-    /// Where a request succeeded on some servers only, the last of those that would follow takes back what it did.
+    /// If a request succeeded on some servers only, sends them only its last follow-up request, which reverts it.
     fn undo(&mut self, request: &Request, outcomes: &[Outcome]) {
         let Some(last) = request.then.last() else { return };
         for (target, _) in self.targets().zip(outcomes).filter(|(_, outcome)| outcome.is_success()) {
@@ -175,8 +175,8 @@ impl Run {
         compare(&self.decisions, request, &outcomes[0], &peers)
     }
 
-    /// The outcomes of a request. A read that differs is asked again for a while, because a peer's indexes follow
-    /// its tables with a delay.
+    /// Returns the outcomes of a request. Repeats a read that differs for a while, because a peer's indexes may lag
+    /// behind its tables.
     fn settled_outcomes(&mut self, request: &Request) -> Vec<Outcome> {
         let mut outcomes = self.outcomes(request);
         for retry in 0..READ_RETRIES {
@@ -197,7 +197,7 @@ impl Run {
         self.targets().map(|target| outcome(target, request)).collect()
     }
 
-    /// Gives every reference our version of the items; an item that one of them refuses is removed everywhere.
+    /// Copies our version of the items to every peer; an item that one of them rejects is removed everywhere.
     fn repair(&mut self, touched: &[Touched]) {
         for item in touched {
             let key = json!({"TableName": item.table, "Key": item.key});
@@ -216,7 +216,7 @@ impl Run {
         }
     }
 
-    /// Removes the table that a request made, and waits for the one that it changed.
+    /// Deletes the table that a request created, and waits for the one that it changed.
     fn tidy(&mut self, request: &Request, outcomes: &[Outcome]) {
         let Some(table) = &request.table_changed else { return };
         for (target, outcome) in self.targets().zip(outcomes) {
@@ -232,7 +232,7 @@ impl Run {
         }
     }
 
-    /// A smaller request that still shows an unexplained difference of a kind that is new.
+    /// Returns a smaller request that still shows an unexplained difference of a new kind.
     fn smaller(&mut self, request: &Request, outcomes: &[Outcome], report: &Report) -> Option<Request> {
         let kind = kind_of(&request.operation, outcomes.iter());
         let wanted = self.minimise && report.findings.len() < SHRINK_MAX && !report.has_seen(&kind);
@@ -250,7 +250,7 @@ impl Run {
         (smaller.body != request.body).then_some(smaller)
     }
 
-    /// The finding of a request that is sent once more, if it still shows something.
+    /// Sends a request again and returns its finding, if it still shows a difference.
     fn repeated(&mut self, request: &Request, tables: &[Table]) -> Option<Finding> {
         let item_before = request.touched.first().and_then(|touched| read_item(&mut self.subject, touched));
         let outcomes = self.settled_outcomes(request);
@@ -274,16 +274,16 @@ impl Run {
     }
 }
 
-/// A request that ends servers whose parsers follow any depth; ours must refuse it.
+/// A request that crashes servers whose parsers recurse without a limit; ours must reject it.
 fn hostile(table: &Table) -> Request {
     Request::new("Scan", json!({"TableName": table.name, "FilterExpression": "(".repeat(4_000)}))
 }
 
-/// The outcome of a request on a server, with the items it may have written as they are afterwards.
+/// Returns the outcome of a request on a server, with the resulting items that it may have written.
 fn outcome(target: &mut Target, request: &Request) -> Outcome {
     let mut outcome = target.ask(request);
     if request.operation == "Scan" && request.body.get("TotalSegments").is_some() && outcome.is_success() {
-        // Which items a segment holds is each server's own affair.
+        // The items of a segment differ between servers.
         outcome.body = json!({});
     }
     if outcome.is_success() && !request.touched.is_empty() {

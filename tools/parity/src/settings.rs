@@ -1,4 +1,4 @@
-//! Tags and time to live, brought together again when a server took what another refused.
+//! Repairs tags and time to live after a server accepted what another rejected.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::names;
 use crate::request::Request;
 use crate::target::Target;
 
-/// Gives every reference our settings of the table that a request was about.
+/// Copies our settings of the table of a request to every peer.
 pub fn bring_together(subject: &mut Target, references: &mut [Target], request: &Request) {
     match request.operation.as_str() {
         "TagResource" | "UntagResource" => share_tags(subject, references, &request.body["ResourceArn"]),
@@ -33,7 +33,7 @@ fn share_tags(subject: &mut Target, references: &mut [Target], resource: &Value)
     }
 }
 
-/// The attribute that counts, if one does.
+/// Returns the TTL attribute, if time to live is enabled.
 fn expiry(target: &mut Target, table: &Value) -> Option<String> {
     let answer = target.raw("DynamoDB_20120810.DescribeTimeToLive", &json!({"TableName": table}));
     answer["TimeToLiveDescription"]["AttributeName"].as_str().map(str::to_owned)

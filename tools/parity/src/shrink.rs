@@ -1,4 +1,4 @@
-//! Making a request smaller while it still shows what it showed.
+//! Minimises a request that shows a difference.
 
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ pub fn shrink(request: &Request, still_shows: &mut dyn FnMut(&Request) -> bool) 
     }
 }
 
-/// Every value that has one part less.
+/// Returns every value with one part less.
 fn candidates(value: &Value) -> Vec<Value> {
     let mut found = Vec::new();
     match value {

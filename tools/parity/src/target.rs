@@ -1,4 +1,4 @@
-//! One of the servers that are compared: somebody else's, known by its address, or one that was started here.
+//! One of the servers that are compared: an external one, known by its address, or one that was started here.
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -16,19 +16,19 @@ const PAGES_MAX: usize = 60;
 /// A server under comparison.
 #[derive(Debug)]
 pub struct Target {
-    /// Its name in reports and decisions.
+    /// Name in reports and decisions.
     pub name: String,
-    /// How often it had to be started again.
+    /// Number of restarts.
     pub crashes: usize,
     connection: Connection,
     started: Option<(Launch, Server)>,
 }
 
 impl Target {
-    /// A server that runs already.
+    /// Returns a running server.
     ///
     /// # Errors
-    /// When the URL names no address.
+    /// Returns an error if the URL has no address.
     pub fn at(name: &str, url: &str) -> io::Result<Self> {
         let address = address_of(url)?;
         Ok(Self { name: name.to_owned(), crashes: 0, connection: Connection::to(address), started: None })
@@ -37,14 +37,14 @@ impl Target {
     /// Starts a server.
     ///
     /// # Errors
-    /// When it does not start.
+    /// Returns an error if it does not start.
     pub fn start(launch: Launch) -> io::Result<Self> {
         let server = launch.start()?;
         let connection = Connection::to(server.address());
         Ok(Self { name: launch.engine.to_string(), crashes: 0, connection, started: Some((launch, server)) })
     }
 
-    /// Sends a request and, where its reading asks for it, all following pages.
+    /// Sends a request and, if its comparison requires it, follows all pages.
     pub fn ask(&mut self, request: &Request) -> Outcome {
         match &request.reading {
             Reading::Exact => {
@@ -65,7 +65,7 @@ impl Target {
         }
     }
 
-    /// The answer of an operation as it stands; null when there is none.
+    /// Returns the unchanged answer of an operation; null if it has no body.
     pub fn raw(&mut self, target: &str, body: &Value) -> Value {
         let answer = self.connection.call(target, body.to_string().as_bytes());
         answer.ok().and_then(|answer| serde_json::from_slice(&answer.body).ok()).unwrap_or_default()
@@ -97,10 +97,10 @@ impl Target {
         whole
     }
 
-    /// Whether the server has died; a server that was started here is started again.
+    /// Returns whether the server has died; restarts a server that was started here.
     ///
     /// # Errors
-    /// When it does not start again.
+    /// Returns an error if it does not start again.
     pub fn revive(&mut self) -> io::Result<bool> {
         let Some((launch, server)) = &mut self.started else { return Ok(false) };
         if !server.has_ended() {
@@ -113,7 +113,7 @@ impl Target {
     }
 }
 
-/// The member of the next request that continues a page, and its value.
+/// Returns the member of the next request that continues a page, and its value.
 fn take_next(body: &mut Value) -> Option<(&'static str, Value)> {
     let map = body.as_object_mut()?;
     if let Some(key) = map.remove("LastEvaluatedKey") {
@@ -134,7 +134,7 @@ fn append(whole: &mut Value, page: Value) {
     forget_capacity(whole);
 }
 
-/// What several pages cost depends on where they end, which is each server's own affair.
+/// The cost of several pages depends on where they end, which differs between servers.
 fn forget_capacity(whole: &mut Value) {
     if let Some(map) = whole.as_object_mut() {
         map.remove("ConsumedCapacity");

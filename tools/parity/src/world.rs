@@ -1,12 +1,12 @@
-//! The tables that requests are made for: random key schemas and indexes over a small pool of attributes.
+//! The tables of the requests: random key schemas and indexes over a small pool of attributes.
 //!
-//! Names and values come from small pools on purpose, so that requests meet each other's items.
+//! Names and values come from small pools on purpose, so that requests use the same items.
 
 use serde_json::{Map, Value, json};
 
 use crate::random::Random;
 
-/// The scalar type of a key.
+/// Scalar type of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A string.
@@ -18,7 +18,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The letter in an attribute definition.
+    /// Returns the letter of the type in an attribute definition.
     #[must_use]
     pub fn letter(self) -> &'static str {
         match self {
@@ -32,44 +32,44 @@ impl Kind {
 /// A key attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyAttribute {
-    /// Its name.
+    /// Name of the attribute.
     pub name: String,
-    /// Its type.
+    /// Type of the attribute.
     pub kind: Kind,
 }
 
 /// A secondary index.
 #[derive(Debug, Clone)]
 pub struct Index {
-    /// Its name.
+    /// Name of the index.
     pub name: String,
-    /// Whether it is a global one.
+    /// True for a global index.
     pub global: bool,
-    /// Its partition key.
+    /// Partition key of the index.
     pub hash: KeyAttribute,
-    /// Its sort key.
+    /// Sort key of the index.
     pub range: Option<KeyAttribute>,
-    /// The projection, as CreateTable takes it.
+    /// Projection in the form of CreateTable.
     pub projection: Value,
 }
 
 /// A table.
 #[derive(Debug, Clone)]
 pub struct Table {
-    /// Its name.
+    /// Name of the table.
     pub name: String,
-    /// Its partition key.
+    /// Partition key of the table.
     pub hash: KeyAttribute,
-    /// Its sort key.
+    /// Sort key of the table.
     pub range: Option<KeyAttribute>,
-    /// Its indexes.
+    /// Global and local indexes.
     pub indexes: Vec<Index>,
-    /// What its stream shows, if it has one.
+    /// View type of its stream, if it has one.
     pub stream: Option<&'static str>,
 }
 
 impl Table {
-    /// A random table of this name.
+    /// Creates a random table with this name.
     pub fn random(random: &mut Random, name: String) -> Self {
         let hash = KeyAttribute { name: "pk".to_owned(), kind: random_kind(random) };
         let range = random.percent(70).then(|| KeyAttribute { name: "sk".to_owned(), kind: random_kind(random) });
@@ -85,7 +85,7 @@ impl Table {
         table
     }
 
-    /// The body of the CreateTable that makes it.
+    /// Returns the body of its CreateTable.
     #[must_use]
     pub fn create(&self) -> Value {
         let mut body = json!({
@@ -121,12 +121,12 @@ impl Table {
         self.key_attributes().chain(indexes)
     }
 
-    /// The table's own key attributes.
+    /// Returns the key attributes of the table.
     pub fn key_attributes(&self) -> impl Iterator<Item = &KeyAttribute> {
         std::iter::once(&self.hash).chain(&self.range)
     }
 
-    /// The key attributes of its indexes that are not keys of the table.
+    /// Returns the key attributes of its indexes that are not keys of the table.
     #[must_use]
     pub fn index_attributes(&self) -> Vec<KeyAttribute> {
         let own: Vec<&str> = self.key_attributes().map(|key| key.name.as_str()).collect();
@@ -139,7 +139,7 @@ impl Table {
         found
     }
 
-    /// A random key of the table, out of a small pool.
+    /// Returns a random key of the table from a small pool.
     pub fn random_key(&self, random: &mut Random) -> Value {
         let mut key = Map::new();
         key.insert(self.hash.name.clone(), key_value(random, self.hash.kind, 5));
@@ -177,7 +177,7 @@ fn random_projection(random: &mut Random) -> Value {
     }
 }
 
-/// Each index has key attributes of its own, so that no attribute is defined with two types.
+/// Each index has its own key attributes, so that no attribute is defined with two types.
 fn random_global(random: &mut Random, table: &Table, number: usize) -> Index {
     let hash = match random.below(4) {
         0 if table.range.is_some() => table.range.clone().unwrap_or_else(|| table.hash.clone()),
@@ -193,7 +193,7 @@ fn random_local(random: &mut Random, table: &Table) -> Index {
     Index { name: "lsi".to_owned(), global: false, hash: table.hash.clone(), range: Some(range), projection }
 }
 
-/// A key schema of one or two elements.
+/// Returns a key schema of one or two elements.
 #[must_use]
 pub fn key_schema(hash: &KeyAttribute, range: Option<&KeyAttribute>) -> Value {
     let hash = json!({"AttributeName": hash.name, "KeyType": "HASH"});
@@ -201,13 +201,13 @@ pub fn key_schema(hash: &KeyAttribute, range: Option<&KeyAttribute>) -> Value {
     std::iter::once(hash).chain(range).collect()
 }
 
-/// A value for a key, out of a pool of so many.
+/// Returns a value for a key from a pool of this size.
 pub fn key_value(random: &mut Random, kind: Kind, pool: usize) -> Value {
     let choices = key_pool(kind);
     json!({ kind.letter(): choices[random.below(pool.min(choices.len()))] })
 }
 
-/// Two values for a key in their order.
+/// Returns two values for a key, in order.
 pub fn key_bounds(random: &mut Random, kind: Kind) -> [Value; 2] {
     let choices = key_pool(kind);
     let low = random.below(choices.len());
@@ -215,7 +215,7 @@ pub fn key_bounds(random: &mut Random, kind: Kind) -> [Value; 2] {
     [low, high].map(|index| json!({ kind.letter(): choices[index] }))
 }
 
-/// The values of keys, in ascending order.
+/// Returns the values of keys, in ascending order.
 fn key_pool(kind: Kind) -> [&'static str; 8] {
     match kind {
         Kind::S => ["B", "a", "a#1", "a#2", "ab", "abc", "b", "ü"],

@@ -1,4 +1,5 @@
-//! Writes of one item and the records that they leave in the table's stream, without the numbers and times of each server.
+//! Writes one item several times and reads the records of the table's stream, without server-specific numbers and
+//! times.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -13,13 +14,13 @@ const PAGES_MAX: usize = 20;
 const WAITS_MAX: usize = 8;
 const WAIT: Duration = Duration::from_millis(25);
 
-/// Does the writes of a request, one after the other, and answers how they ended and what the stream has of their item.
+/// Performs the writes of a request one after another, and returns their results and the records of their item.
 pub fn ask(target: &mut Target, body: &Value) -> Outcome {
     let (table, key) = (body["TableName"].as_str().unwrap_or_default(), &body["Key"]);
     let writes = body["Writes"].as_array().map(Vec::as_slice).unwrap_or_default();
     let statuses: Vec<u16> = writes.iter().map(|write| status(target, write)).collect();
     let mut records = of_item(target, table, key);
-    // Streams may follow their tables with a delay; the delete at the end is the last record.
+    // Streams may lag behind their tables; the delete at the end is the last record.
     for _ in 0..WAITS_MAX {
         if records.last().is_some_and(|record| record["eventName"] == "REMOVE") {
             break;
@@ -52,7 +53,7 @@ fn of_item(target: &mut Target, table: &str, key: &Value) -> Vec<Value> {
     found
 }
 
-/// What of a record all servers must agree on.
+/// Reduces a record to the parts on which all servers must agree.
 fn normal(mut record: Value) -> Value {
     let mut kept = json!({"eventName": record["eventName"].take()});
     for member in ["NewImage", "OldImage", "StreamViewType", "SizeBytes"] {

@@ -1,10 +1,11 @@
-//! A store whose indexes are read when they have caught up.
+//! A store that waits for its indexes before it reads them.
 //!
-//! A global index may lag behind its table: what is found in it depends on when it is asked. Where that is not what a test is about, each
-//! Query and Scan of an index waits until it has what the table has of what is asked for. Both are scanned, so tables should be small.
+//! A global index may lag behind its table, so a read of it depends on the time. For tests that are not about this,
+//! each Query and Scan of an index waits until the index has caught up with the table for the requested items. Both are
+//! scanned, so tables should be small.
 //!
-//! Others may write meanwhile. What the index lacks is late only if the table had it before and has it still, and what the index has too much
-//! is late only if the table had it neither before nor after:
+//! Other tasks may write meanwhile. An entry that the index lacks is late only if the table had it before and still has
+//! it; an additional entry is late only if the table had it neither before nor after:
 //!
 //! ```text
 //! table   a b c          a   c d
@@ -24,11 +25,11 @@ use keyform::{Attributes, Error, Execute, Operation, Output};
 use crate::contents::scanned;
 use crate::eventually::LAG_MAX;
 
-/// A store whose global indexes are asked when they have everything that their table has.
+/// A store whose global indexes are read only when they have caught up with their table.
 pub struct CaughtUp(Arc<dyn Execute>);
 
 impl CaughtUp {
-    /// The same store, with patience.
+    /// Wraps a store.
     #[must_use]
     pub fn new(store: Arc<dyn Execute>) -> Self {
         Self(store)
@@ -43,7 +44,7 @@ impl CaughtUp {
         }
     }
 
-    /// What is asked for, if that is in a global index.
+    /// Returns the requested part if it is in a global index.
     async fn part<'a>(&self, table: &'a str, index: &str, asked: Option<&'a KeyCondition>) -> Option<Part<'a>> {
         let describe = Operation::DescribeTable { table: table.to_owned() };
         let Ok(Output::Table(described)) = self.0.execute(describe).await else { return None };
@@ -62,7 +63,7 @@ impl CaughtUp {
             || entries.difference(&before).any(|entry| !after.contains(entry))
     }
 
-    /// The entries of the part, each as text: in the index, or as the table says they should be.
+    /// Returns the entries of the part as text: from the index, or as they should be according to the table.
     async fn entries(&self, part: &Part<'_>, index: Option<String>) -> BTreeSet<String> {
         let scan = Scan { consistent: index.is_none(), index, filter: part.filter(), ..Scan::of(part.table) };
         let items = scanned(&*self.0, scan).await.into_iter();
@@ -70,18 +71,18 @@ impl CaughtUp {
     }
 }
 
-/// The part of an index that is asked for.
+/// The requested part of an index.
 struct Part<'a> {
     table: &'a str,
-    /// The table's key.
+    /// Key of the table.
     key: KeySchema,
     index: GlobalIndex,
-    /// Nothing is everything.
+    /// `None` for the whole index.
     asked: Option<&'a KeyCondition>,
 }
 
 impl Part<'_> {
-    /// The partition that is asked for, as a filter.
+    /// Returns the requested partition as a filter.
     fn filter(&self) -> Option<Condition> {
         let predicates = self.asked.iter().flat_map(|asked| &asked.predicates);
         let equal = predicates.filter_map(|predicate| match &predicate.test {
@@ -95,7 +96,7 @@ impl Part<'_> {
         equal.reduce(|one, other| Condition::And(vec![one, other]))
     }
 
-    /// What the index has of an item, if it has it.
+    /// Returns the projection of an item in the index, if the index contains it.
     fn entry(&self, mut item: Attributes) -> Option<Attributes> {
         let Self { key, index, .. } = self;
         if !index.key.attributes().all(|name| item.contains_key(name)) {

@@ -1,4 +1,4 @@
-//! A time that tests set, and the system's ids.
+//! A clock that tests set, with the system's ids.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -8,23 +8,23 @@ use keyform::language::bind::Fresh;
 use keyform::runtime::run::{Surroundings, Waiting};
 use keyform::surroundings::System;
 
-/// A clock that stands until a test moves it. Clones are the same clock.
+/// A clock that stands still until a test moves it. Clones share the time.
 #[derive(Clone, Debug)]
 pub struct Clock(Arc<AtomicI64>);
 
 impl Clock {
-    /// It stands at the system's time.
+    /// Starts at the system's time.
     #[must_use]
     pub fn new() -> Self {
         Self(Arc::new(AtomicI64::new(System.now_millis())))
     }
 
-    /// Moves it forward.
+    /// Moves the clock forward.
     pub fn advance(&self, time: Duration) {
         self.0.fetch_add(i64::try_from(time.as_millis()).unwrap(), Ordering::SeqCst);
     }
 
-    /// Sets it, in milliseconds since 1970.
+    /// Sets the time in milliseconds since 1970.
     pub fn set_millis(&self, millis: i64) {
         self.0.store(millis, Ordering::SeqCst);
     }

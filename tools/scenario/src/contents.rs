@@ -1,17 +1,17 @@
-//! Everything in a table.
+//! The contents of a table.
 
 use keyform::operation::Scan;
 use keyform::{Attributes, Execute, Item, Operation, Output};
 
-/// All items of a table, in no order.
+/// Returns all items of a table, in no particular order.
 ///
 /// # Panics
-/// If there is no such table.
+/// Panics if the table does not exist.
 pub async fn contents(store: &dyn Execute, table: &str) -> Vec<Attributes> {
     scanned(store, Scan { consistent: true, ..Scan::of(table) }).await
 }
 
-/// All pages of a Scan.
+/// Reads all pages of a Scan.
 pub(crate) async fn scanned(store: &dyn Execute, mut scan: Scan) -> Vec<Attributes> {
     let mut items = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! A clock and ids that count, so that every store sees the same calls.
+//! A counting clock with counting ids, so that every store sees the same calls.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use keyform::language::bind::Fresh;
 use keyform::runtime::run::{Surroundings, Waiting};
 
-/// A clock and ids that count. Ids that are tokens hold the stage, because several tests may have one endpoint.
+/// A counting clock with counting ids. Tokens contain the stage, because several tests may share an endpoint.
 pub struct Counted {
     count: AtomicU64,
     begin_millis: i64,
@@ -15,13 +15,13 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// The clock goes a millisecond further with each id and each look.
+    /// The clock advances by a millisecond with each id and each reading.
     #[must_use]
     pub fn ticking(begin_millis: i64, stage: String) -> Self {
         Self { count: AtomicU64::new(0), begin_millis, is_ticking: true, stage }
     }
 
-    /// The clock stands.
+    /// The clock stands still.
     #[must_use]
     pub fn standing(begin_millis: i64, stage: String) -> Self {
         Self { is_ticking: false, ..Self::ticking(begin_millis, stage) }

@@ -1,4 +1,4 @@
-//! A store that counts.
+//! A store that counts its requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,20 +6,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use keyform::execute::BoxFuture;
 use keyform::{Error, Execute, Operation, Output};
 
-/// A store that counts the requests it is sent.
+/// A store that counts its requests.
 pub struct Counting {
     store: Arc<dyn Execute>,
     requests: AtomicU64,
 }
 
 impl Counting {
-    /// It begins at nothing.
+    /// Wraps a store, with a count of zero.
     #[must_use]
     pub fn new(store: Arc<dyn Execute>) -> Self {
         Self { store, requests: AtomicU64::new(0) }
     }
 
-    /// How many requests there were since it was last asked.
+    /// Returns the number of requests since the last call.
     pub fn take(&self) -> u64 {
         self.requests.swap(0, Ordering::SeqCst)
     }

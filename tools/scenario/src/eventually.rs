@@ -1,15 +1,15 @@
-//! What an index has a moment later.
+//! Waits for an index that lags behind.
 
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
-/// The longest that an index may lag behind.
+/// Maximum time that an index may lag behind.
 pub(crate) const LAG_MAX: Duration = Duration::from_secs(20);
 
-/// Reads until it is as expected: on some stores an index lags behind its table.
+/// Repeats a read until the result is as expected: on some stores an index lags behind its table.
 ///
 /// # Panics
-/// If it is not in time.
+/// Panics if the result does not appear in time.
 pub async fn eventually<T: PartialEq + Debug>(expected: T, read: impl AsyncFn() -> T) {
     let start = Instant::now();
     loop {

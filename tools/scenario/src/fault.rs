@@ -7,20 +7,20 @@ use keyform::error::{CancellationReason, transaction};
 use keyform::execute::BoxFuture;
 use keyform::{Error, Execute, Operation, Output};
 
-/// A store that stops answering after so many requests, as it looks to a process that is killed.
+/// A store that stops answering after a number of requests, as a killed process sees it.
 pub struct Mortal {
     store: Arc<dyn Execute>,
     left: AtomicI64,
 }
 
 impl Mortal {
-    /// It answers so many requests.
+    /// Number of requests that it answers.
     #[must_use]
     pub fn new(store: Arc<dyn Execute>, requests: i64) -> Self {
         Self { store, left: AtomicI64::new(requests) }
     }
 
-    /// Whether it has died.
+    /// Returns whether it has stopped answering.
     #[must_use]
     pub fn is_dead(&self) -> bool {
         self.left.load(Ordering::SeqCst) < 0
@@ -36,7 +36,7 @@ impl Execute for Mortal {
     }
 }
 
-/// A store on which every so-many-th transaction meets another one in its way.
+/// A store on which every n-th transaction meets a conflict.
 pub struct Contended {
     store: Arc<dyn Execute>,
     every: u64,
@@ -44,7 +44,7 @@ pub struct Contended {
 }
 
 impl Contended {
-    /// Every `every`-th transaction is cancelled by a conflict, and does nothing.
+    /// Every `every`-th transaction is cancelled by a conflict and changes nothing.
     #[must_use]
     pub fn new(store: Arc<dyn Execute>, every: u64) -> Self {
         Self { store, every, seen: AtomicU64::new(0) }
@@ -66,7 +66,7 @@ fn conflict() -> CancellationReason {
     transaction::reason(&transaction::conflict())
 }
 
-/// A store that does every so-many-th write, but whose answer is lost.
+/// A store that applies every n-th write but loses its answer.
 pub struct Lossy {
     store: Arc<dyn Execute>,
     every: u64,

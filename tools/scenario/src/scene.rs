@@ -1,4 +1,4 @@
-//! Scenarios of an application, on each store.
+//! Runs scenarios of an application on each store.
 
 use std::sync::Arc;
 
@@ -10,22 +10,22 @@ use tokio::runtime::{Builder, Runtime};
 use crate::store::lags;
 use crate::{CaughtUp, Clock, Store, stage};
 
-/// What a scenario has.
+/// Environment of a scenario.
 #[derive(Clone)]
 pub struct Scene {
-    /// Where the application runs: tables are made, `stage` has a value of its own, and there is a key for encrypted fields.
+    /// Host of the application: creates tables, has its own `stage`, and a key for encrypted fields.
     pub host: Host,
-    /// Its time.
+    /// Clock of the application.
     pub clock: Clock,
-    /// The store's name.
+    /// Name of the store.
     pub store: &'static str,
 }
 
 impl Scene {
-    /// A scene on any store: one with faults, for instance.
+    /// Creates a scene on any store, for instance one with faults.
     ///
     /// # Panics
-    /// If the machine has no randomness for a key.
+    /// Panics if the machine has no randomness for a key.
     #[must_use]
     pub fn on(store: &'static str, execute: Arc<dyn Execute>) -> Self {
         let clock = Clock::new();
@@ -34,7 +34,8 @@ impl Scene {
         Self { host: Host::shared(execute).with_options(options), clock, store }
     }
 
-    /// The same application, clock and keys on another store: what another copy of the program sees, or one whose requests fail.
+    /// Returns a scene with the same application, clock and keys on another store: as another instance of the program
+    /// sees it, or one whose requests fail.
     #[must_use]
     pub fn through(&self, execute: Arc<dyn Execute>) -> Self {
         let host =
@@ -42,17 +43,17 @@ impl Scene {
         Self { host, ..self.clone() }
     }
 
-    /// The same on a store whose indexes are read when they have caught up: for scenarios that are not about what comes late.
+    /// Returns the same scene on a store that waits for its indexes, for scenarios that are not about lagging indexes.
     #[must_use]
     pub fn caught_up(&self) -> Self {
         if lags(self.store) { self.through(Arc::new(CaughtUp::new(self.host.store()))) } else { self.clone() }
     }
 }
 
-/// Runs a scenario on each store, each time from the start. Two threads, so that what is concurrent is.
+/// Runs a scenario on each store, each time from the start, with two threads for real concurrency.
 ///
 /// # Panics
-/// If the scenario does; the store's name is told.
+/// Panics if the scenario does, and prints the name of the store.
 pub fn on_every_store<S: AsyncFn(Scene)>(scenario: S) {
     let runtime = runtime();
     for store in runtime.block_on(Store::all()) {
@@ -60,10 +61,10 @@ pub fn on_every_store<S: AsyncFn(Scene)>(scenario: S) {
     }
 }
 
-/// Runs a scenario on the embedded engine alone: for what is about code that never meets a store, or takes long.
+/// Runs a scenario on the embedded engine alone: for code that does not depend on the store, or takes long.
 ///
 /// # Panics
-/// If the scenario does.
+/// Panics if the scenario does.
 pub fn on_embedded<S: AsyncFn(Scene)>(scenario: S) {
     run(&runtime(), Store::embedded(), &scenario);
 }
@@ -79,7 +80,7 @@ fn run<S: AsyncFn(Scene)>(runtime: &Runtime, store: Store, scenario: &S) {
     store.stop();
 }
 
-/// Says on which store a scenario failed.
+/// Reports the store on which a scenario failed.
 struct Told(&'static str);
 
 impl Drop for Told {

@@ -8,15 +8,15 @@ use keyform::application::{Application, Host};
 use keyform::serde_json::{Value, from_str};
 use keyform::server::{Models, Running, Settings};
 
-/// An application that is served, on a port of its own. Dropping it ends it.
+/// An application served on its own port. Dropping it stops the server.
 pub struct Site(Option<Running>);
 
-/// What a site answers.
+/// Answer of a site.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// The status.
+    /// HTTP status.
     pub status: u16,
-    /// The body, of JSON; null if there is none.
+    /// JSON body; null without a body.
     pub body: Value,
 }
 
@@ -24,7 +24,7 @@ impl Site {
     /// Serves an application with the token keys of its host.
     ///
     /// # Panics
-    /// If there is no port.
+    /// Panics if no port is free.
     #[must_use]
     pub fn start(application: &Application, host: &Host) -> Self {
         let models = Models::default();
@@ -34,10 +34,10 @@ impl Site {
         Self(Some(keyform::serve_models(settings, host.store()).unwrap()))
     }
 
-    /// Reads: `/v1/{model}/{read}?…`
+    /// Calls a read: `/v1/{model}/{read}?…`
     ///
     /// # Panics
-    /// If nobody answers.
+    /// Panics if the server does not answer.
     pub fn get(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
         self.send("GET", path, headers, "")
     }
@@ -45,7 +45,7 @@ impl Site {
     /// Calls a write or a flow: `/v1/{model}/{name}`
     ///
     /// # Panics
-    /// If nobody answers.
+    /// Panics if the server does not answer.
     pub fn post(&self, path: &str, headers: &[(&str, &str)], body: &Value) -> Answer {
         let json = [("content-type", "application/json")];
         self.send("POST", path, &[headers, &json].concat(), &body.to_string())

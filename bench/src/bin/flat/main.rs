@@ -1,10 +1,10 @@
-//! What an operation costs as the database grows: processor time of our own engine, on disk, from ten thousand items on.
+//! Cost of an operation as the database grows: processor time of our own engine, on disk, from ten thousand items on.
 //!
-//! `flat [10000,100000,1000000,10000000] [plain | served BINARY]`. Items have about 100 bytes. Loading is in batches and not synced; the calls
-//! that are measured are one by one, on random keys, after compaction has settled: gets first while nothing of the files is in
-//! memory, then everything again after all of it was read once. Each figure is the median of some rounds. `plain` leaves
-//! encryption out, to see what it costs. `served` then lets the binary serve the same data, and says what the server spends on an operation that
-//! comes over HTTP.
+//! `flat [10000,100000,1000000,10000000] [plain | served BINARY]`. Items have about 100 bytes. Loading uses batches
+//! without syncing. The measured calls run one by one, on random keys, after compaction has settled: first gets with
+//! nothing in memory, then all calls after everything was read once. Each number is the median of several rounds.
+//! `plain` disables encryption, to show its cost. `served` then lets the binary serve the same data, and prints the
+//! processor time of the server per HTTP operation.
 
 mod served;
 
@@ -21,10 +21,10 @@ use keyform_driver::process::cpu_time;
 
 const ROUNDS: usize = 5;
 const CALLS: usize = 20_000;
-/// So few calls leave most blocks of a large database unread.
+/// Few enough calls to leave most blocks of a large database unread.
 const CALLS_COLD: usize = 10_000;
 const PER_PARTITION: usize = 100;
-/// How long nothing may happen in the background for it to have settled, and how long that is waited for at the most.
+/// Time without background work after which the database has settled, and the maximum time to wait for that.
 const QUIET: Duration = Duration::from_secs(1);
 const QUIET_WAITS_MAX: usize = 180;
 
@@ -43,7 +43,7 @@ fn main() {
     }
 }
 
-/// Loads a database in a folder, and prints what a call costs.
+/// Loads a database in a folder, and prints the cost of a call.
 fn in_process(folder: &Path, size: usize, plain: bool) {
     let key_file = Encryption::KeyFile(folder.join("master.key"));
     let encryption = if plain { Encryption::Off } else { key_file };
@@ -64,7 +64,7 @@ fn in_process(folder: &Path, size: usize, plain: bool) {
     database.close().expect("closes");
 }
 
-/// Waits until files are neither written nor merged.
+/// Waits until no file is written or merged.
 fn settle(database: &Database) {
     let work = || {
         let stats = database.store_stats();
@@ -79,14 +79,14 @@ fn settle(database: &Database) {
     }
 }
 
-/// The median of the rounds.
+/// Returns the median of the rounds.
 fn median_cost(random: &mut Random, call: impl Fn(usize)) -> f64 {
     let mut costs: Vec<f64> = (0..ROUNDS).map(|_| cost(CALLS, random, &call)).collect();
     costs.sort_by(f64::total_cmp);
     costs[ROUNDS / 2]
 }
 
-/// Processor time of a call, all threads of the process together, in microseconds.
+/// Returns the processor time of a call, for all threads of the process together, in microseconds.
 fn cost(calls: usize, random: &mut Random, call: impl Fn(usize)) -> f64 {
     let before = cpu_time(std::process::id());
     (0..calls).for_each(|_| call(random.next()));
@@ -94,7 +94,7 @@ fn cost(calls: usize, random: &mut Random, call: impl Fn(usize)) -> f64 {
     (after - before).as_secs_f64() * 1e6 / calls as f64
 }
 
-/// A small repeatable generator: the calls are the same in each run.
+/// A small deterministic generator: the calls are the same in each run.
 struct Random(u64);
 
 impl Default for Random {

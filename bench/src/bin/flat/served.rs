@@ -1,4 +1,4 @@
-//! What the server spends on an operation that comes over HTTP, on the data that was loaded.
+//! Processor time of the server per HTTP operation, on the loaded data.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 use crate::{PER_PARTITION, ROUNDS, Random};
 
 const CONNECTIONS: usize = 16;
-/// So many different requests that a large database is read all over.
+/// Number of different requests: enough to read all parts of a large database.
 const REQUESTS: usize = 50_000;
 const ROUND: Duration = Duration::from_secs(2);
 
-/// Serves the folder, and prints the costs.
+/// Serves the folder, and prints the cost.
 pub fn measure(binary: &Path, folder: &Path, size: usize) {
     let launch = Launch {
         engine: Engine::Keyform,
@@ -33,7 +33,8 @@ pub fn measure(binary: &Path, folder: &Path, size: usize) {
     println!("| {size} | served | | {get:.1} µs | {put:.1} µs | {query:.1} µs | |");
 }
 
-/// Processor time of the server for one operation, in microseconds: the median of the rounds after a first one that does not count.
+/// Returns the processor time of the server for one operation, in microseconds: the median of the rounds after a
+/// warm-up.
 fn cost(server: &Server, size: usize, operation: &str, body: impl Fn(usize) -> Value) -> f64 {
     let host = server.address().to_string();
     let signer = Signer::now(&host);

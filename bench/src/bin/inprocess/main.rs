@@ -1,11 +1,11 @@
 //! Our library against dynoxide's library, in process, on disk and in memory, in one interleaved run.
 //!
 //! Both get typed requests with expressions as text, and both wait until a write is acknowledged. Ours is synced and
-//! encrypted on disk, dynoxide's is synced. A caller of ours may have many writes under way at once, because `execute`
-//! gives a future; dynoxide's calls block, so that its only concurrency is threads.
+//! encrypted on disk, dynoxide's is synced. A caller of ours may have many concurrent writes, because `execute` returns
+//! a future; dynoxide's calls block, so that its only concurrency is threads.
 //!
-//! `inprocess [disk,memory] [put,get,query,add]`. What a disk allows stands above the table: how often a second the bytes of one
-//! item can be written into a file that has its size already, and synced, with nothing else around.
+//! `inprocess [disk,memory] [put,get,query,add]`. The limit of the disk is printed above the table: how often per
+//! second the bytes of one item can be written to a file of fixed size and synced, without any other work.
 
 mod bound;
 mod peer;
@@ -22,12 +22,12 @@ const ROUNDS: usize = 3;
 const CELL: Duration = Duration::from_millis(800);
 const THREADS: [usize; 2] = [1, 4];
 
-/// How the calls of a thread follow each other.
+/// Order of the calls of a thread.
 #[derive(Clone, Copy, PartialEq)]
 enum Pace {
-    /// The next when the last is answered.
+    /// One call after another.
     OneByOne,
-    /// Up to 32 under way; only for engines whose calls are futures.
+    /// Up to 32 concurrent calls; only for engines whose calls are futures.
     Many,
 }
 
@@ -83,7 +83,7 @@ fn ours(place: Option<&Path>, call: Call, threads: usize, pace: Pace) -> f64 {
     }
 }
 
-/// What both engines are given: a table of 10,000 items of 1 KB and 50 partitions of 100 small items.
+/// Data of both engines: a table of 10,000 items of 1 KB, and 50 partitions of 100 small items.
 fn load(subject: &impl Subject) {
     for number in 0..subject::ITEMS {
         subject.put(number);

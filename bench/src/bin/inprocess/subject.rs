@@ -1,4 +1,4 @@
-//! What is measured: calls that any engine must answer, and our own engine's answers.
+//! The measured calls, which any engine must answer, and their implementation for our engine.
 
 use std::fmt;
 use std::future::Future;
@@ -12,11 +12,11 @@ use keyform::operation::{CreateTable, GetItem, Operation, PutItem, Query, Update
 use keyform::table::{KeySchema, ScalarType};
 use keyform::{AttributeValue, Attributes, Database, Encryption, Error, Options, Output};
 
-/// How many large items there are.
+/// Number of large items.
 pub const ITEMS: usize = 10_000;
-/// How many partitions of small items there are.
+/// Number of partitions of small items.
 pub const PARTITIONS: usize = 50;
-/// How many small items a partition has.
+/// Number of small items in a partition.
 pub const PARTITION_ITEMS: usize = 100;
 
 /// One kind of call.
@@ -52,7 +52,7 @@ pub trait Subject: Sync {
     /// Adds one to the hot item.
     fn add_hot(&self);
 
-    /// Makes one call of the kind, with a number that varies.
+    /// Performs one call of the kind, with a varying number.
     fn call(&self, call: Call, number: usize) {
         match call {
             Call::Put => self.put(number % ITEMS),
@@ -69,7 +69,7 @@ pub struct Keyform {
 }
 
 impl Keyform {
-    /// Opens it in a folder, synced and encrypted, or in memory; and loads it.
+    /// Opens it in a folder, synced and encrypted, or in memory, and loads it.
     pub fn open(folder: Option<&Path>) -> Self {
         let database = match folder {
             None => Database::in_memory(),
@@ -84,7 +84,7 @@ impl Keyform {
         subject
     }
 
-    /// Starts a call and gives the rest of it.
+    /// Starts a call and returns its future.
     pub fn start(&self, call: Call, number: usize) -> impl Future<Output = Result<Output, Error>> + Send + use<> {
         self.database.execute(match call {
             Call::Put => put(large(number % ITEMS)),

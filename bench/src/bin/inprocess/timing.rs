@@ -1,4 +1,4 @@
-//! Calls counted for a while, from some threads.
+//! Counts calls of several threads for a while.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use crate::subject::{Call, Keyform, Subject, block_on};
 
 const UNDER_WAY: usize = 32;
 
-/// Figures of several rounds.
+/// Results of several rounds.
 #[derive(Default)]
 pub struct Measured {
     rates: Vec<f64>,
@@ -25,7 +25,7 @@ impl Measured {
     }
 }
 
-/// Calls a second when each thread waits for its call.
+/// Returns the calls per second if each thread waits for its call.
 pub fn run(subject: &impl Subject, call: Call, threads: usize, duration: Duration) -> f64 {
     measure(threads, duration, |ended, next| {
         while !ended() {
@@ -34,7 +34,7 @@ pub fn run(subject: &impl Subject, call: Call, threads: usize, duration: Duratio
     })
 }
 
-/// Calls a second when each thread keeps several under way.
+/// Returns the calls per second if each thread has several concurrent calls.
 pub fn run_overlapped(subject: &Keyform, call: Call, threads: usize, duration: Duration) -> f64 {
     measure(threads, duration, |ended, next| {
         let mut under_way = VecDeque::new();
@@ -59,7 +59,7 @@ fn measure(threads: usize, duration: Duration, work: impl Fn(&dyn Fn() -> bool, 
             scope.spawn(move || {
                 let next = || {
                     let number = calls.fetch_add(1, Ordering::Relaxed);
-                    // Spread over the items, so that threads do not follow each other.
+                    // Spreads calls over the items, so that threads use different ones.
                     number.wrapping_mul(7919) + thread
                 };
                 work(&|| started.elapsed() >= duration, &next);

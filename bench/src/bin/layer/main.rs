@@ -1,8 +1,9 @@
-//! What the model layer costs: a pattern called with typed arguments, against the same request made by hand, in process and in memory.
+//! Cost of the model layer: a pattern called with typed arguments, compared with the same handwritten request, in
+//! process and in memory.
 //!
-//! Two figures for each call. The first is the difference on our engine. The second has no engine under it: a store that answers at once
-//! with an answer made before, so that all that is left is the layer itself: finding the pattern, looking at the arguments, making the request,
-//! turning the answer into fields. Both sides run in turns, in short rounds, and medians are printed.
+//! Two numbers for each call. The first is the difference on our engine. The second uses a store that returns a
+//! prepared answer, so that only the layer itself remains: finding the pattern, checking the arguments, building the
+//! request, converting the answer. Both sides run alternately, in short rounds, and the medians are printed.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,12 +20,12 @@ const ROUNDS: usize = 15;
 const CALLS: usize = 20_000;
 const USER: &str = "01KKP2T8SN0000000000000001";
 const NOTE: &str = "01KKP2T8SN0000000000000002";
-/// What a simple read or write may cost.
+/// Maximum cost of a simple read or write.
 const TARGET_MICROS: f64 = 2.0;
 
 type Answered<'a> = std::pin::Pin<Box<dyn Future<Output = Result<Output, Error>> + Send + 'a>>;
 
-/// A store that keeps the last request and its answer, and answers from then on without a store.
+/// A store that records the last request and its answer, and then returns this answer.
 struct Canned {
     store: Database,
     last: Mutex<Option<(Operation, Output)>>,
@@ -45,7 +46,7 @@ impl Execute for Canned {
     }
 }
 
-/// A clock that stands still and ids that count: what time and randomness cost is not the layer's.
+/// A fixed clock and counting ids: time and randomness are not part of the layer's cost.
 struct Still(AtomicUsize);
 
 impl Fresh for Still {
@@ -106,7 +107,7 @@ fn attributes(pairs: &[(&str, &str)]) -> Attributes {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), AttributeValue::from(*value))).collect()
 }
 
-/// Prints a line; answers what the layer costs on the engine.
+/// Prints a line; returns the cost of the layer on the engine.
 fn measure(subject: &Subject) -> f64 {
     let store = Arc::new(Canned { store: Database::in_memory(), last: Mutex::default(), answers: Mutex::default() });
     let runner = runner(store.clone(), 2);
@@ -146,7 +147,7 @@ fn runner(store: Arc<dyn Execute>, first: usize) -> Runner {
     Runner::new(checked, store, Arc::new(Still(AtomicUsize::new(first))), settings).expect("the model has no errors")
 }
 
-/// The request as a program without models makes it. It is made anew for each call, and the answer becomes attributes.
+/// The request as a program without models builds it, again for each call; the answer becomes attributes.
 fn by_hand(store: &Database, number: usize, operation: &Operation) {
     let store: &dyn Execute = store;
     let mut operation = operation.clone();
@@ -183,7 +184,7 @@ fn timed(call: impl Fn()) -> f64 {
     (processor_nanos() - started) / 1e3 / CALLS as f64
 }
 
-/// How long this thread was on a processor: on a busy machine it is elsewhere for much of the time.
+/// Returns the processor time of this thread, which does not depend on the load of the machine.
 fn processor_nanos() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64

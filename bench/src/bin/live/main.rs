@@ -1,7 +1,7 @@
-//! Live reads under load: how much memory idle subscriptions take, and how many deliveries a second two cores make, over real WebSockets on
-//! loopback. Server, writers and clients are one process on the same cores, so that the figures are those of all of them together.
+//! Live reads under load: memory of idle subscriptions, and deliveries per second on two cores, over real WebSockets on
+//! loopback. Server, writers and clients share one process and its cores, so the numbers include all of them.
 //!
-//! `live [subscriptions] [seconds]`: a tenth of the subscriptions follow busy channels, the others channels in which nothing happens.
+//! `live [subscriptions] [seconds]`: a tenth of the subscriptions follow busy channels, the others idle channels.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -44,12 +44,12 @@ write post(channelId, content) {
 
 /// Subscriptions on one connection.
 const EACH: usize = 100;
-/// How many follow each busy channel.
+/// Subscribers of each busy channel.
 const AUDIENCE: usize = 10;
 
 struct Measured {
     delivered: AtomicU64,
-    /// Delays in milliseconds, and how often each was seen.
+    /// Delays in milliseconds, with the number of occurrences.
     delays: std::sync::Mutex<BTreeMap<u64, u64>>,
 }
 
@@ -89,7 +89,7 @@ fn serve(database: &Database, runner: &Runner) -> Running {
     keyform::serve(Server::bind(settings).expect("a port"), database).expect("threads")
 }
 
-/// Makes the subscriptions, and threads that follow them; says what they take.
+/// Creates the subscriptions and the threads that follow them; prints their memory.
 fn subscribe(address: &str, subscriptions: usize, busy: usize, measured: &Arc<Measured>, over: &Arc<AtomicBool>) {
     let (before, begin) = (memory_bytes(), Instant::now());
     for connection in 0..subscriptions.div_ceil(EACH) {
@@ -116,14 +116,14 @@ fn subscribe_to(stream: &mut TcpStream, number: usize, busy: usize) {
     assert!(page.contains("\"page\""), "{page}");
 }
 
-/// What subscriptions cost while nothing happens.
+/// Prints the cost of idle subscriptions.
 fn idle() {
     let cpu = cpu_seconds();
     std::thread::sleep(Duration::from_secs(3));
     println!("idle: {:.1} % of a core", (cpu_seconds() - cpu) / 3.0 * 100.0);
 }
 
-/// Posts at a steady pace, and says how many; each is delivered to an audience of ten.
+/// Posts at a steady pace, and prints the number of posts; each is delivered to ten subscribers.
 fn post(runtime: &tokio::runtime::Runtime, runner: &Runner, busy: usize, time: Duration) -> u64 {
     let rate = std::env::var("KEYFORM_LIVE_POSTS").ok().and_then(|text| text.parse().ok()).unwrap_or(1_000_u64);
     let (begin, mut posts) = (Instant::now(), 0_u64);
@@ -143,7 +143,7 @@ fn post(runtime: &tokio::runtime::Runtime, runner: &Runner, busy: usize, time: D
     posts
 }
 
-/// Waits for the last deliveries, and says how many there were and how long they took.
+/// Waits for the last deliveries, and prints their number and delays.
 fn report(measured: &Measured, posts: u64, begin: Instant, cpu: f64) {
     let wanted = posts * AUDIENCE as u64;
     let end = Instant::now() + Duration::from_secs(10);
@@ -155,7 +155,7 @@ fn report(measured: &Measured, posts: u64, begin: Instant, cpu: f64) {
     let rate = delivered as f64 / took;
     println!("{posts} posts, {delivered} of {wanted} deliveries in {took:.1} s: {rate:.0} a second");
     println!("processor: {:.0} % of a core, clients and writer included", (cpu_seconds() - cpu) / took * 100.0);
-    let delays = measured.delays.lock().expect("nobody panicked");
+    let delays = measured.delays.lock().expect("no holder of the lock panics");
     for share in [0.5, 0.99, 1.0] {
         println!("{:>4.0} % within {} ms", share * 100.0, percentile(&delays, share));
     }
@@ -164,13 +164,13 @@ fn report(measured: &Measured, posts: u64, begin: Instant, cpu: f64) {
 fn follow(mut stream: TcpStream, measured: &Measured, over: &AtomicBool) {
     let mut delays: BTreeMap<u64, u64> = BTreeMap::new();
     while let Some(text) = receive(&mut stream) {
-        // Changes that come together are one message.
+        // Changes that occur together are one message.
         for (at, _) in text.match_indices("\"content\":\"") {
             let sent: u64 = text[at + 11..at + 31].parse().unwrap_or(0);
             *delays.entry(now_micros().saturating_sub(sent) / 1000).or_default() += 1;
             measured.delivered.fetch_add(1, Ordering::Relaxed);
         }
-        let mut all = measured.delays.lock().expect("nobody panicked");
+        let mut all = measured.delays.lock().expect("no holder of the lock panics");
         for (delay, count) in std::mem::take(&mut delays) {
             *all.entry(delay).or_default() += count;
         }
@@ -209,7 +209,7 @@ fn connect(address: &str) -> TcpStream {
     stream
 }
 
-/// A short text as one frame; the mask of zeros leaves it as it is.
+/// Encodes a short text as one frame; a mask of zeros leaves it unchanged.
 fn send(stream: &mut TcpStream, text: &str) {
     let mut frame = vec![0x81];
     match text.len() {
@@ -224,7 +224,7 @@ fn send(stream: &mut TcpStream, text: &str) {
     stream.write_all(&frame).expect("a frame");
 }
 
-/// The next text; pings are answered.
+/// Returns the next text; answers pings.
 fn receive(stream: &mut TcpStream) -> Option<String> {
     loop {
         let mut head = [0; 2];

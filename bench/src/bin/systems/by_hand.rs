@@ -1,4 +1,4 @@
-//! The same flows as somebody would write them with the AWS SDK alone: the same tables, keys, conditions and number of requests.
+//! The same flows, written with the AWS SDK alone: the same tables, keys, conditions and number of requests.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const CENT: &str = "10000000";
 
 type Done = Result<(), Box<dyn std::error::Error>>;
 
-/// A client of a server, and its tables filled through the models.
+/// A client of a server whose tables were filled through the models.
 pub fn prepare(address: SocketAddr, callers: usize, runtime: &Arc<Runtime>) -> (Client, World) {
     let url = format!("http://{address}");
     let keys = Keys { access_key_id: ID.to_owned(), secret_access_key: SECRET.to_owned() };
@@ -235,7 +235,7 @@ impl ByHand {
     }
 }
 
-/// Counts what is reserved as spent.
+/// Counts the reserved amount as spent.
 fn spend(pk: String) -> Result<TransactWriteItem, Box<dyn std::error::Error>> {
     let update = Update::builder()
         .table_name("token-usage-aggregates")
@@ -251,7 +251,7 @@ fn spend(pk: String) -> Result<TransactWriteItem, Box<dyn std::error::Error>> {
     Ok(TransactWriteItem::builder().update(update).build())
 }
 
-/// Corrects what was counted by what it cost in the end.
+/// Corrects the counted amount by the actual cost.
 fn correct(pk: String) -> Result<TransactWriteItem, Box<dyn std::error::Error>> {
     let update = Update::builder()
         .table_name("token-usage-aggregates")

@@ -1,7 +1,8 @@
-//! The hot path of each of the five systems: through the model in process, through the model over HTTP, and the same flow written by hand on the AWS SDK,
-//! against our endpoint, dynoxide and ExtendDB. All in one run, in turns, on disk.
+//! The hot path of each of the five systems: through the model in process, through the model over HTTP, and the same
+//! flow handwritten with the AWS SDK, against our endpoint, dynoxide and ExtendDB. All alternate within one run, on
+//! disk.
 //!
-//! 1. [`world`] fills a store with what the paths need, through the systems' own models.
+//! 1. [`world`] fills a store with the data of the paths, through the systems' own models.
 //! 2. [`path`] names the hot paths.
 //! 3. [`ours`] calls them in process and over HTTP, [`by_hand`] writes them with the SDK.
 //!
@@ -46,7 +47,7 @@ fn main() {
     print(&stage, &seen, &options);
 }
 
-/// The ways, and the servers behind them.
+/// The ways to call the paths, and the servers behind them.
 struct Stage {
     ways: Vec<Box<dyn Way>>,
     _servers: Vec<Server>,
@@ -83,7 +84,8 @@ impl Stage {
     }
 }
 
-/// Calls a second, by so many callers at once. A call that fails ends the run: a rate of failures would mean nothing.
+/// Returns the calls per second of this number of concurrent callers. A failing call ends the run, because a rate of
+/// failures has no meaning.
 fn measure(way: &dyn Way, path: HotPath, options: &Options) -> f64 {
     let (counting, ended) = (AtomicBool::new(false), AtomicBool::new(false));
     let calls = AtomicU64::new(0);
@@ -111,7 +113,7 @@ fn measure(way: &dyn Way, path: HotPath, options: &Options) -> f64 {
     calls.load(Ordering::Relaxed) as f64 / taken.as_secs_f64()
 }
 
-/// A line for each path: calls a second by each way, and how many times the peers' our two ways are.
+/// Prints a line for each path: calls per second for each way, and the ratio of our two ways to the peers.
 fn print(stage: &Stage, seen: &BTreeMap<(HotPath, String), Vec<f64>>, options: &Options) {
     println!("calls a second, medians of {} rounds, {} callers, on disk", options.rounds, options.callers);
     println!(

@@ -6,7 +6,7 @@ use std::time::Duration;
 const HELP: &str = "systems --keyform PATH --dynoxide PATH --extenddb PATH [--seconds S] [--rounds N] [--callers N]
 `tools/peers.sh` installs the two peers and prints their paths";
 
-/// What to measure.
+/// Options of the benchmark.
 pub struct Options {
     pub keyform: PathBuf,
     pub dynoxide: PathBuf,

@@ -66,7 +66,7 @@ async fn call(world: &World, number: usize, path: HotPath) -> Result<(), Box<dyn
     Ok(())
 }
 
-/// The model API of a server of this process on a database of its own, each caller with a connection.
+/// The model API of a server in this process with its own database; each caller has a connection.
 pub struct OverHttp {
     address: SocketAddr,
     world: World,
@@ -117,7 +117,7 @@ async fn flow(world: &World, till: usize, path: HotPath) -> Result<bool, FlowErr
     done.map(|()| true)
 }
 
-/// Which caller it is.
+/// Number of the caller.
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct TillNumber {
     till: usize,
@@ -134,7 +134,7 @@ impl Way for OverHttp {
     }
 }
 
-/// A client of the model API, as whom the development header says.
+/// A client of the model API, with the caller in the development header.
 struct Client {
     connection: Connection,
     host: String,
@@ -196,7 +196,7 @@ impl Client {
     }
 }
 
-/// Claims as the header for development has them.
+/// Returns the claims as the development header.
 fn claims(caller: &Value) -> String {
     let claim = |(name, value): (&String, &Value)| match value {
         Value::String(text) => format!("{name}={text}"),

@@ -7,15 +7,15 @@ use std::fmt;
 pub enum HotPath {
     /// discord: a member posts a message.
     PostMessage,
-    /// workspaces: everything of a workspace in one query.
+    /// workspaces: reads a whole workspace with one query.
     LoadAggregate,
-    /// helpmaton: credits are reserved, then settled.
+    /// helpmaton: reserves credit, then settles it.
     ReserveAndSettle,
-    /// helpmaton: what may this user do here?
+    /// helpmaton: reads the permission of a user.
     CheckPermission,
-    /// t3nets: whose channel is this?
+    /// t3nets: finds the tenant of a channel.
     ResolveChannel,
-    /// agencies: is this person a member?
+    /// agencies: checks a membership.
     CheckMembership,
 }
 
@@ -43,14 +43,14 @@ impl fmt::Display for HotPath {
     }
 }
 
-/// Calls a path once; an error says why it failed.
+/// Calls a path once; the error describes the failure.
 pub type Caller<'a> = Box<dyn FnMut(HotPath) -> Result<(), String> + 'a>;
 
 /// A way to call the paths.
 pub trait Way: Sync {
-    /// What it is called in the table.
+    /// Name in the table.
     fn name(&self) -> String;
 
-    /// One of many callers at once.
+    /// One of many concurrent callers.
     fn caller(&self, number: usize) -> Caller<'_>;
 }

@@ -1,4 +1,4 @@
-//! What the hot paths need in a store: made through the systems' own models, so that every store has the same.
+//! Data of the hot paths, created through the systems' own models, so that every store has the same.
 
 use std::sync::Arc;
 
@@ -10,18 +10,18 @@ use keyform_helpmaton::model::{self as helpmaton, Helpmaton};
 use keyform_t3nets::model::{self as t3nets, T3nets};
 use keyform_workspaces::model::{WorkspaceId, Workspaces};
 
-/// The stage in the names of tables.
+/// Stage in the names of tables.
 pub const STAGE: &str = "local";
-/// The items of the workspace that is loaded.
+/// Number of items of the loaded workspace.
 const ITEMS: usize = 100;
-/// The channel that is resolved.
+/// The channel to resolve.
 pub const CHANNEL: &str = "C024BE91L";
-/// More than anybody spends.
+/// More than any run spends.
 pub const PLENTY: Money = Money::of_units(1_000_000_000);
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// The ids of what was made, and the models to call.
+/// Ids of the created data, and the models to call.
 #[derive(Clone)]
 pub struct World {
     pub discord: Discord,
@@ -37,7 +37,7 @@ pub struct World {
     pub person: String,
 }
 
-/// A channel and somebody who writes there: one for each caller, since transactions that look at the same items are in each other's way.
+/// A channel and a member who writes there: one for each caller, since transactions on the same items conflict.
 #[derive(Clone)]
 pub struct Chat {
     pub discord: Discord,
@@ -56,7 +56,7 @@ pub struct Till {
 }
 
 impl World {
-    /// Makes tables and fills them.
+    /// Creates tables and fills them.
     pub async fn make(store: Arc<dyn Execute>, callers: usize) -> Result<Self, Failure> {
         let options = || ModelOptions::new().variable("stage", STAGE).field_keys(Keyring::of(FieldKey::new([7; 32])));
         let discord = Discord::on(store.clone(), options())?;

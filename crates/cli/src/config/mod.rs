@@ -162,7 +162,7 @@ impl Config {
         }
     }
 
-    /// Returns the directory for system files outside items. There is none in memory, and none for a remote store
+    /// Returns the directory for system files outside items; `None` in memory, and for a remote store
     /// unless one is named, because there is no data directory to derive it from.
     pub(crate) fn files_folder(&self) -> Option<PathBuf> {
         match &self.files {

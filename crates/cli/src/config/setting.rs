@@ -63,40 +63,46 @@ const TEXT: &str = "a text";
 /// All settings, in the order of the help.
 #[rustfmt::skip]
 pub(crate) static SETTINGS: &[Setting] = &settings! {
-    host, "ADDRESS", "The address or host name to listen on [default: 127.0.0.1]", TEXT, text;
-    port, "PORT", "The port to listen on; 0 takes a free one [default: 8000]", "a port: a number from 0 to 65535", number;
-    allowed_host, "NAMES", "Host names that requests may use besides localhost and --host; several times or with commas", "host names such as keyform.test, separated by commas", names;
-    metrics_port, "PORT", "A port of its own for /metrics, without credentials; 0 takes a free one", "a port: a number from 0 to 65535", some_number;
-    metrics_host, "ADDRESS", "The address or host name of --metrics-port [default: 127.0.0.1]", TEXT, some_text;
-    data, "DIRECTORY", "The data directory, made when it is not there [default: ./keyform-data]", "a directory", path;
-    files, "DIRECTORY", "What systems keep outside of items, such as documents [default: DATA-files beside the data directory; required with --store dynamodb]", "a directory", some_path;
+    host, "ADDRESS", "Address or host name to listen on [default: 127.0.0.1]", TEXT, text;
+    port, "PORT", "Port to listen on; 0 chooses a free one [default: 8000]", "a port: a number from 0 to 65535", number;
+    allowed_host, "NAMES", "Host names that requests may use besides localhost and --host; repeat the flag or \
+        separate names with commas", "host names such as keyform.test, separated by commas", names;
+    metrics_port, "PORT", "Separate port for /metrics, without credentials; 0 chooses a free one", "a port: a number from 0 to 65535", some_number;
+    metrics_host, "ADDRESS", "Address or host name of --metrics-port [default: 127.0.0.1]", TEXT, some_text;
+    data, "DIRECTORY", "Data directory, created if missing [default: ./keyform-data]", "a directory", path;
+    files, "DIRECTORY", "Directory for data outside items, such as documents [default: DATA-files beside the data \
+        directory; required with --store dynamodb]", "a directory", some_path;
     in_memory, "", "Keep everything in memory and nothing on disk", SWITCH, switch;
-    durability, "MODE", "sync: a write survives a power cut; os: the end of the process [default: sync]", "sync or os", durability;
-    encryption, "MODE", "on or off; decided when a data directory is made [default: on]", "on or off", switch;
-    cache_size, "SIZE", "The most memory for data read from files [default: an eighth of the machine's]", "a size such as 2GB or 512MB", some_size;
-    master_key_file, "FILE", "The master key [default: master.key in the configuration folder]", "a file", some_path;
-    credentials_file, "FILE", "The access keys [default: credentials in the configuration folder]", "a file", some_path;
-    jwt_key_file, "FILE", "What the tokens of the model API's callers are verified with; also --jwt-key", "a file", some_path;
-    cursor_key_file, "FILE", "What cursors are signed with: the same for all copies [default: cursor.key in the configuration folder]", "a file", some_path;
-    field_keys_file, "FILE", "The keys of encrypted fields [default: field.keys in the configuration folder]; see `keyform field-keys`", "a file", some_path;
-    store, "STORE", "What holds the tables: embedded (a data directory), dynamodb or alternator [default: embedded]", "embedded, dynamodb or alternator", store;
-    endpoint_url, "URL", "With --store dynamodb: an endpoint that is not AWS's own", "a URL", some_text;
-    profile, "PROFILE", "With --store dynamodb: the profile of the AWS configuration", TEXT, some_text;
-    without_transactions, "", "The store has no transactions: writes that need one are refused", SWITCH, switch;
-    store_connect_timeout, "TIME", "With --store dynamodb: how long a connection may take [default: 3s]", DURATION, duration;
-    store_request_timeout, "TIME", "With --store dynamodb: how long the store may take for an answer before it is asked again or given up [default: 10s]", DURATION, duration;
-    store_deadline, "TIME", "With --store dynamodb: how long a request may take with all its attempts [default: 30s]", DURATION, duration;
-    region, "REGION", "The region of DynamoDB; of a data directory, the one in ARNs and signatures [default: us-east-1]", "a region such as us-east-1", region;
-    ttl_sweep_interval, "TIME", "How often expired items are looked for [default: 1s]", DURATION, duration;
-    workers, "NUMBER", "How many threads serve connections [default: one for each core, 8 at most]", COUNT, some_count;
-    connections_max, "NUMBER", "The most connections at a time; fewer if the limit on open files requires it [default: 4096]", COUNT, count;
-    connections_per_address_max, "NUMBER", "The most connections of one client address [default: 512; no limit on loopback]", COUNT, some_count;
-    body_bytes_max, "SIZE", "The largest request body [default: 16MB]", "a size such as 16MB, 512KB or 1048576", size;
-    idle_timeout, "TIME", "How long a connection may wait with its next request [default: 60s]", DURATION, duration;
-    body_timeout, "TIME", "How long a request body may take [default: 30s]", DURATION, duration;
-    write_timeout, "TIME", "How long a client may take to read its answer [default: 30s]", DURATION, duration;
-    flow_timeout, "TIME", "How long a flow of an application may take; it is stopped then, and what it has written stays [default: 30s]", DURATION, duration;
-    drain_timeout, "TIME", "How long running requests may take when the server stops [default: 10s]", DURATION, duration;
+    durability, "MODE", "sync: writes survive a power cut; os: writes survive the end of the process [default: sync]", "sync or os", durability;
+    encryption, "MODE", "on or off; fixed when the data directory is created [default: on]", "on or off", switch;
+    cache_size, "SIZE", "Maximum memory for cached blocks [default: an eighth of the machine's memory]", "a size such as 2GB or 512MB", some_size;
+    master_key_file, "FILE", "Master key file [default: master.key in the configuration folder]", "a file", some_path;
+    credentials_file, "FILE", "File of access keys [default: credentials in the configuration folder]", "a file", some_path;
+    jwt_key_file, "FILE", "Key that verifies the tokens of callers of the model API; also --jwt-key", "a file", some_path;
+    cursor_key_file, "FILE", "Key that signs cursors, the same for all instances [default: cursor.key in the \
+        configuration folder]", "a file", some_path;
+    field_keys_file, "FILE", "Keys of encrypted fields [default: field.keys in the configuration folder]; see \
+        `keyform field-keys`", "a file", some_path;
+    store, "STORE", "Store of the tables: embedded (a data directory), dynamodb or alternator [default: embedded]", "embedded, dynamodb or alternator", store;
+    endpoint_url, "URL", "Endpoint URL if it is not AWS itself, with --store dynamodb", "a URL", some_text;
+    profile, "PROFILE", "Profile of the AWS configuration, with --store dynamodb", TEXT, some_text;
+    without_transactions, "", "The store has no transactions: reject writes that need one", SWITCH, switch;
+    store_connect_timeout, "TIME", "Timeout for connecting, with --store dynamodb [default: 3s]", DURATION, duration;
+    store_request_timeout, "TIME", "Timeout of one attempt, with --store dynamodb [default: 10s]", DURATION, duration;
+    store_deadline, "TIME", "Timeout of a request with all its attempts, with --store dynamodb [default: 30s]", DURATION, duration;
+    region, "REGION", "AWS region; for a data directory, the region in ARNs and signatures [default: us-east-1]", "a region such as us-east-1", region;
+    ttl_sweep_interval, "TIME", "Interval between scans for expired items [default: 1s]", DURATION, duration;
+    workers, "NUMBER", "Number of threads that serve connections [default: one per core, at most 8]", COUNT, some_count;
+    connections_max, "NUMBER", "Maximum number of connections; lower if the limit on open files requires it [default: \
+        4096]", COUNT, count;
+    connections_per_address_max, "NUMBER", "Maximum number of connections per client address [default: 512; no limit \
+        on loopback]", COUNT, some_count;
+    body_bytes_max, "SIZE", "Maximum size of a request body [default: 16MB]", "a size such as 16MB, 512KB or 1048576", size;
+    idle_timeout, "TIME", "Timeout of an idle connection [default: 60s]", DURATION, duration;
+    body_timeout, "TIME", "Timeout for receiving a request body [default: 30s]", DURATION, duration;
+    write_timeout, "TIME", "Timeout for sending a response [default: 30s]", DURATION, duration;
+    flow_timeout, "TIME", "Timeout of a flow; it is stopped then, and its writes stay [default: 30s]", DURATION, duration;
+    drain_timeout, "TIME", "Timeout for running requests when the server stops [default: 10s]", DURATION, duration;
     log_format, "FORMAT", "human or json [default: human]", "human or json", log_format;
     log_level, "LEVEL", "off, error, warn, info, debug or trace [default: warn]", "off, error, warn, info, debug or trace", log_level;
     access_log, "MODE", "Log each request: on, off, or auto (on a terminal, and as JSON) [default: auto]", "on, off or auto", access_log;

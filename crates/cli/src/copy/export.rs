@@ -15,10 +15,10 @@ use crate::place::{self, NAMES, Place};
 use super::progress::Line;
 use super::text;
 
-const MORE: &str = "\
-s3 is the layout of DynamoDB's export to S3, in a folder: manifests with checksums, and gzipped lines. jsonl has one item of DynamoDB JSON a line. csv has a column for \
-each attribute and type: what is no text says its type in the first row (count:N), and lists, maps and sets are DynamoDB JSON. All three are read again by \
-`keyform import --to`, exactly. Names that end in .gz are gzipped.";
+const MORE: &str = "s3 is the layout of DynamoDB's export to S3, in a folder: manifests with checksums, and gzipped \
+    lines. jsonl has one item in DynamoDB JSON per line. csv has a column for each attribute and type: the first row \
+    names the type of everything that is not a string (count:N), and lists, maps and sets are DynamoDB JSON. \
+    `keyform import --to` reads all three without loss. Files whose names end in .gz are gzipped.";
 
 pub(crate) fn command() -> Command {
     let format = Arg::new("format").long("format").value_name("FORMAT").value_parser(["s3", "jsonl", "csv"]);
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
 
 async fn write(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     let place = Place::named(text(arguments, "from"), place::config(arguments)?.store_timeouts()).await?;
-    let format = Format::named(text(arguments, "format")).ok_or_else(|| Failure::new("no such format"))?;
+    let format = Format::named(text(arguments, "format")).ok_or_else(|| Failure::new("unknown format"))?;
     let line = Arc::new(Line::default());
     let (told, shown) = (line.clone(), text(arguments, "table").to_owned());
     let exported = export(&Export {

@@ -19,9 +19,9 @@ use crate::place::{self, Place};
 use super::progress::Line;
 use super::text;
 
-pub(crate) const MORE: &str = "\
-With --to STORE and --table, FILE holds items: a folder of DynamoDB's export to S3 (checksums are verified first), lines of DynamoDB JSON, or CSV whose first row names the \
-attributes. A table that is missing is made if --key says its key: --key pk:S,sk:N.";
+pub(crate) const MORE: &str = "With --to STORE and --table, FILE contains items: a folder of DynamoDB's export to S3 \
+    (checksums are verified first), lines of DynamoDB JSON, or CSV whose first row names the attributes. A missing \
+    table is created if --key gives its key: --key pk:S,sk:N.";
 
 /// Returns the arguments for importing items.
 pub(crate) fn arguments() -> Vec<Arg> {
@@ -48,7 +48,7 @@ pub(crate) fn arguments() -> Vec<Arg> {
             .long("checkpoint")
             .value_name("FILE")
             .default_value("keyform-import.json")
-            .help("File of the checkpoint; the same command resumes from it"),
+            .help("Checkpoint file; the same command resumes from it"),
     ];
     own.into_iter().chain(place::timeouts()).collect()
 }
@@ -86,7 +86,7 @@ async fn read(path: &str, store: &str, arguments: &ArgMatches) -> Result<ExitCod
 /// Creates the table unless it exists.
 async fn make(store: &dyn Execute, table: &str, key: &str) -> Result<(), Failure> {
     let wrong =
-        || Failure::new(format!("`{key}` is no key: write NAME:S, or NAME:S,NAME:N with a sort key (types S, N, B)"));
+        || Failure::new(format!("invalid key `{key}`: write NAME:S, or NAME:S,NAME:N with a sort key (types S, N, B)"));
     let mut attributes = Vec::new();
     for part in key.split(',') {
         let (name, kind) = part.split_once(':').ok_or_else(wrong)?;

@@ -21,13 +21,13 @@ use crate::place::{self, NAMES, Place};
 use progress::Line;
 
 const MORE: &str = "\
-Tables that are missing are made like the source's: keys, indexes, billing, class, stream and expiry; `keyform deploy` does the rest. A table that has items is \
-refused, unless --overwrite is given. Both sides are compared in the end, by count and by a checksum of all items.
+Creates missing tables like those of the source: keys, indexes, billing, class, stream and expiry; `keyform deploy` does the rest. Refuses a table that has \
+items, unless you pass --overwrite. Compares both sides at the end, by count and by a checksum of all items.
 
-Stopped or killed, the same command goes on where it was: what is done stands in the checkpoint.
+After an interruption, the same command resumes from its checkpoint.
 
-With --follow, changes are brought over after the copy through the source's stream, until Ctrl-C or --until-idle: stop writing to the source, wait until it \
-has caught up, end it, and write to the target.";
+With --follow, it then copies changes through the source's stream, until Ctrl-C or --until-idle: stop writing to the source, wait until the copy has \
+caught up, end it, and write to the target.";
 
 pub(crate) fn command() -> Command {
     let store = |name: &'static str, help: &'static str| {
@@ -40,22 +40,22 @@ pub(crate) fn command() -> Command {
     let checkpoint = Arg::new("checkpoint").long("checkpoint").value_name("FILE").default_value("keyform-copy.json");
     Command::new("copy")
         .about("Copy tables between stores; resumes an interrupted copy")
-        .arg(store("from", "Where the tables are"))
-        .arg(store("to", "Where they go"))
+        .arg(store("from", "Source store"))
+        .arg(store("to", "Target store"))
         .arg(table.help("Table to copy, with an optional new name in the target [default: all tables]"))
-        .arg(number("segments").default_value("8").help("Number of segments that are read in parallel"))
+        .arg(number("segments").default_value("8").help("Number of segments to read in parallel"))
         .arg(number("write-units").help("Maximum write units per second"))
         .arg(number("page-items").hide(true))
         .arg(flag("overwrite", "Write to tables that are not empty"))
-        .arg(flag("no-verify", "Do not compare both sides in the end"))
-        .arg(flag("follow", "Bring over changes after the copy"))
+        .arg(flag("no-verify", "Do not compare both sides at the end"))
+        .arg(flag("follow", "Copy changes after the copy"))
         .arg(
             number("until-idle")
                 .value_name("SECONDS")
                 .requires("follow")
                 .help("Stop following after this time without a change"),
         )
-        .arg(checkpoint.help("File of the checkpoint"))
+        .arg(checkpoint.help("Checkpoint file"))
         .args(place::timeouts())
         .after_help(format!("{NAMES}\n\n{MORE}"))
 }
@@ -71,7 +71,7 @@ pub(crate) fn text<'a>(arguments: &'a ArgMatches, name: &str) -> &'a str {
 async fn copy(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     let (from, to) = (text(arguments, "from"), text(arguments, "to"));
     if from == to {
-        return Err(Failure::new("both sides are the same store"));
+        return Err(Failure::new("source and target are the same store"));
     }
     let timeouts = place::config(arguments)?.store_timeouts();
     let (source, target) = (Place::named(from, timeouts).await?, Place::named(to, timeouts).await?);
@@ -116,7 +116,7 @@ fn settings(arguments: &ArgMatches, stop: watch::Receiver<bool>) -> Settings {
 /// Ctrl-C ends the follow phase after it has caught up; a second one ends the process.
 async fn stop_on_signal(stop: watch::Sender<bool>) {
     if tokio::signal::ctrl_c().await.is_ok() {
-        output::note("\nstopping when all changes until now are over");
+        output::note("\nstopping after all changes until now");
         stop.send_replace(true);
         // Exiting immediately is safe, because the checkpoint lets the copy resume.
         if tokio::signal::ctrl_c().await.is_ok() {
@@ -129,7 +129,7 @@ async fn stop_on_signal(stop: watch::Sender<bool>) {
 async fn tables(copier: &Copier, arguments: &ArgMatches, line: &Arc<Line>) -> Result<(), Failure> {
     let pairs = pairs(&*copier.from, arguments).await?;
     if pairs.is_empty() {
-        return Err(Failure::new("there is no table to copy"));
+        return Err(Failure::new("the source has no table to copy"));
     }
     if copier.settings.follow.is_none() {
         for (from, to) in &pairs {
@@ -150,11 +150,11 @@ async fn tables(copier: &Copier, arguments: &ArgMatches, line: &Arc<Line>) -> Re
 
 async fn one(copier: &Copier, from: &str, to: &str, line: &Line) -> Result<(), Failure> {
     if copier.checkpoint.is_done(from) {
-        line.say(&format!("{from}: done before"));
+        line.say(&format!("{from}: already copied"));
         return Ok(());
     }
     let report = copier.table(from, to).await?;
-    let made = if report.made { ", made" } else { "" };
+    let made = if report.made { ", created" } else { "" };
     let changes =
         if copier.settings.follow.is_some() { format!(", {} changes", report.changes) } else { String::new() };
     let verified = report.verified.map(|both| format!("; both sides have {both}")).unwrap_or_default();

@@ -16,9 +16,9 @@ use crate::failure::Failure;
 use crate::output;
 use crate::place::{self, Place};
 
-const MORE: &str = "\
-The records are those of the seed, as an application of that time would have written them over two years: a second run finds them there. Look at them by \
-`keyform run workspaces-v1 items`, and carry them over by `keyform migrate run workspaces`.";
+const MORE: &str = "The records depend only on the seed, as an application of that time would have written them over \
+    two years: a second run finds them in place. List them with `keyform run workspaces-v1 items`, and migrate them \
+    with `keyform migrate run workspaces`.";
 
 pub(super) fn command() -> Command {
     let amount = Amount::default();
@@ -68,7 +68,7 @@ async fn write(place: &Place, arguments: &ArgMatches) -> Result<(Filled, String)
     let runner = Runner::new(checked, place.store(), Arc::new(System), settings.clone())?;
     if place.is_embedded() || arguments.get_flag("create-tables") {
         for table in runner.create_tables().await? {
-            output::note(&format!("made table {table}"));
+            output::note(&format!("created table {table}"));
         }
     }
     let stage = settings.variables.get("stage").cloned().unwrap_or_default();

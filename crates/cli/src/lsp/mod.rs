@@ -26,9 +26,9 @@ use crate::failure::Failure;
 use document::Documents;
 
 const ABOUT: &str = "Run the language server for editors";
-const MORE: &str = "\
-Speaks the Language Server Protocol over standard input and output: findings while typing, completion inside templates and of fields, hover \
-with key condition and cost, go to definition, formatting. docs/editors.md says how to set editors up.";
+const MORE: &str = "Speaks the Language Server Protocol over standard input and output: findings while typing, \
+    completion inside templates and of fields, hover with key condition and cost, go to definition, formatting. \
+    docs/editors.md describes the setup.";
 
 pub(crate) fn command() -> Command {
     Command::new("lsp").about(ABOUT).after_help(MORE)
@@ -87,7 +87,7 @@ fn respond(documents: &Documents, request: Request) -> Response {
         HoverRequest::METHOD => reply(id, params, |params| answer::hover(documents, &params)),
         GotoDefinition::METHOD => reply(id, params, |params| answer::definition(documents, &params)),
         Formatting::METHOD => reply(id, params, |params| answer::formatting(documents, &params)),
-        _ => Response::new_err(id, lsp_server::ErrorCode::MethodNotFound as i32, format!("{method} is not known here")),
+        _ => Response::new_err(id, lsp_server::ErrorCode::MethodNotFound as i32, format!("unknown method {method}")),
     }
 }
 

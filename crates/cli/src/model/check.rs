@@ -15,9 +15,9 @@ use crate::output;
 use super::source;
 
 const MORE: &str = "\
-Without FILES, every .kf file below ./systems is checked or, if there is no such folder, every one below the current directory.
+Without FILES, checks every .kf file below ./systems or, if there is no such folder, below the current directory.
 
-Exit codes: 0 when there are no errors, 1 when there are (or warnings, with --deny warnings), 2 when a file cannot be read.";
+Exit codes: 0 if there are no errors, 1 if there are (or warnings, with --deny warnings), 2 if a file cannot be read.";
 
 pub(super) fn command() -> Command {
     let files = Arg::new("files").value_name("FILES").num_args(0..).help("Models (.kf files); - reads standard input");

@@ -11,9 +11,9 @@ use crate::output;
 
 use super::{file, source};
 
-const MORE: &str = "\
-Units, pages and index writes follow from the plans; rates come from the patterns (`400/s`), sizes and counts from \
-`volume`. A month has thirty days, and a rate holds all month. Figures that are not given are assumed and marked by a star.";
+const MORE: &str = "Units, pages and index writes follow from the plans; rates come from the patterns (`400/s`), \
+    sizes and counts from `volume`. A month has thirty days, and a rate holds all month. Missing values are assumed \
+    and marked with a star.";
 
 pub(super) fn command() -> Command {
     Command::new("cost")
@@ -44,7 +44,7 @@ pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
 fn bill(path: &str) -> Result<Report, Failure> {
     let checked = Checked::read(&source::read(path)?);
     if checked.has_errors() {
-        output::note(&format!("{path} has errors, so patterns may be missing here: see `keyform check {path}`"));
+        output::note(&format!("{path} has errors, so patterns may be missing: see `keyform check {path}`"));
     }
     Ok(report(&checked.model, &checked.plans, &PRICES))
 }
@@ -53,6 +53,6 @@ fn warn_of_old_prices() {
     let days =
         std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400);
     if PRICES.is_old_on_day(days) {
-        output::note(&format!("the prices are those of {}, more than a year ago: look them up", PRICES.date));
+        output::note(&format!("the prices are from {}, more than a year ago: check the current ones", PRICES.date));
     }
 }

@@ -15,15 +15,14 @@ use crate::place::{self, Place};
 
 use super::{file, source};
 
-const PLAN: &str = "\
-Exit codes: 0, or with --exit-code 0 when there is nothing to do, 2 when there are changes, and 1 when something is refused or \
-cannot be read.";
+const PLAN: &str = "Exit codes: 0, or with --exit-code 0 without changes, 2 with changes, and 1 if a change is \
+    refused or the store cannot be read.";
 
 const APPLY: &str = "\
-Changes are made one at a time, and each is waited for; indexes until they are filled. Stopped half-way, it is applied again: it plans \
-by what is there.
+Applies one change after another and waits for each; for indexes, until they are backfilled. After an interruption, run it again: it plans \
+from the current state.
 
-Exit codes: 0 when all is as the model says, 1 when something is refused or must be applied again later, 2 when the store failed.";
+Exit codes: 0 if the store matches the model, 1 if a change is refused or must be applied again later, 2 if the store failed.";
 
 pub(super) fn command() -> Command {
     let exit_code = Arg::new("exit-code").long("exit-code").action(ArgAction::SetTrue);
@@ -37,14 +36,14 @@ pub(super) fn command() -> Command {
         .subcommand_required(true)
         .subcommand(
             Command::new("plan")
-                .about("Show what would be created, changed and removed")
+                .about("Show what would be created, changed and deleted")
                 .args(common())
                 .arg(exit_code)
                 .after_help(PLAN),
         )
         .subcommand(
             Command::new("apply")
-                .about("Apply the plan; removes only what --destroy names")
+                .about("Apply the plan; deletes only what --destroy names")
                 .args(common())
                 .args([yes, longest])
                 .after_help(APPLY),
@@ -54,7 +53,7 @@ pub(super) fn command() -> Command {
 fn common() -> Vec<Arg> {
     let destroy =
         Arg::new("destroy").long("destroy").value_name("NAME").action(ArgAction::Append).help(
-            "What may be removed, by its name in the store: TABLE, INDEX, TABLE/INDEX, TABLE/stream, TABLE/recovery",
+            "What may be deleted, by its name in the store: TABLE, INDEX, TABLE/INDEX, TABLE/stream, TABLE/recovery",
         );
     let format = Arg::new("format").long("format").value_name("FORMAT").value_parser(["text", "json"]);
     let format = format.default_value("text").help("Output format of the plan");
@@ -72,7 +71,7 @@ pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
             }
             shown => shown,
         },
-        None => Err(Failure::new("say `keyform deploy plan` or `keyform deploy apply`")),
+        None => Err(Failure::new("missing subcommand: use `keyform deploy plan` or `keyform deploy apply`")),
     }
 }
 
@@ -113,7 +112,7 @@ async fn apply(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     let applied = deploy::apply(&*place.store(), &System, &plan, patience, &|event| tell(event, total)).await;
     place.close()?;
     let report = applied?;
-    report.left_out.iter().for_each(|what| output::note(&format!("left out: {what}")));
+    report.left_out.iter().for_each(|what| output::note(&format!("skipped: {what}")));
     report.later.iter().for_each(|what| output::note(&format!("later: {what}")));
     Ok(if report.later.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
@@ -147,7 +146,7 @@ fn is_wanted() -> Result<bool, Failure> {
         return Err(Failure::new("not a terminal, cannot ask for confirmation: pass --yes"));
     }
     let mut asked = std::io::stderr();
-    asked.write_all(b"Make these changes? (yes/no) ")?;
+    asked.write_all(b"Apply these changes? (yes/no) ")?;
     asked.flush()?;
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer)?;

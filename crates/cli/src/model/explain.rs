@@ -11,9 +11,8 @@ use crate::output;
 
 use super::{file, source};
 
-const MORE: &str = "\
-Arguments are samples, the same in every run. The request is what the model sends; the command sends the same with the \
-AWS command line, to Keyform with --endpoint-url http://localhost:8000.";
+const MORE: &str = "Arguments are samples, the same in every run. The request is what the model sends; the command \
+    sends the same with the AWS CLI, to Keyform with --endpoint-url http://localhost:8000.";
 
 pub(super) fn command() -> Command {
     Command::new("explain")
@@ -29,7 +28,7 @@ pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     let pattern = arguments.get_one::<String>("pattern").map_or("*", String::as_str);
     let checked = Checked::read(&source::read(path)?);
     if checked.has_errors() {
-        output::note(&format!("{path} has errors, so patterns may be missing here: see `keyform check {path}`"));
+        output::note(&format!("{path} has errors, so patterns may be missing: see `keyform check {path}`"));
     }
     let explained = explain(&checked, pattern);
     if explained.is_empty() && pattern != "*" {

@@ -17,14 +17,13 @@ use crate::place::{self, Place};
 
 use super::source;
 
-const MORE: &str = "\
-Encrypted fields are sealed before they reach any store, under the first key of a file that KEYFORM_FIELD_KEYS_FILE or --field-keys-file \
-names, or of the variable KEYFORM_FIELD_KEYS (base64, commas between keys). All keys of the file open. To rotate: `rotate`, restart what uses \
-the file, `reseal`, and then `forget` the older key.";
+const MORE: &str = "Keyform encrypts fields before they reach any store, with the first key of the file in \
+    KEYFORM_FIELD_KEYS_FILE or --field-keys-file, or of the variable KEYFORM_FIELD_KEYS (base64, separated by \
+    commas). All keys of the file decrypt. To rotate: run `rotate`, restart the programs that use the file, run \
+    `reseal`, then `forget` the older key.";
 
-const RESEAL: &str = "\
-Walks the tables and brings what older keys have sealed under the key that seals now. It may be stopped and started again at any time: what is \
-done is left alone, and --from goes on where it ended.";
+const RESEAL: &str = "Scans the tables and encrypts values of older keys with the current key. You can stop and \
+    restart it at any time: it skips values that are done, and --from resumes where it ended.";
 
 /// Returns the command with its subcommands.
 pub(super) fn command() -> Command {
@@ -53,7 +52,7 @@ pub(super) fn command() -> Command {
 
 /// Runs the subcommand.
 pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
-    let (name, arguments) = arguments.subcommand().ok_or_else(|| Failure::new("name what to do: see --help"))?;
+    let (name, arguments) = arguments.subcommand().ok_or_else(|| Failure::new("missing subcommand: see --help"))?;
     let text = |name| arguments.get_one::<String>(name).map_or("", String::as_str);
     let file = Path::new(text("file"));
     match name {
@@ -104,14 +103,14 @@ async fn reseal_all(checked: Arc<Checked>, arguments: &ArgMatches, from: Option<
     let (mut next, mut seen, mut changed) = (from, 0, 0);
     loop {
         let page = runner.reseal(next.as_deref()).await.map_err(|error| {
-            let point = next.as_ref().map(|point| format!(" (go on with --from {point})")).unwrap_or_default();
+            let point = next.as_ref().map(|point| format!(" (resume with --from {point})")).unwrap_or_default();
             Failure::new(format!("{error}{point}"))
         })?;
         (seen, changed) = (seen + page.seen, changed + page.changed);
         next = page.next;
         let Some(point) = &next else { break };
-        output::note(&format!("{seen} items seen, {changed} sealed anew; --from {point}"));
+        output::note(&format!("{seen} items seen, {changed} re-encrypted; --from {point}"));
     }
     place.close()?;
-    output::line(&format!("{seen} items with encrypted fields, {changed} sealed anew"))
+    output::line(&format!("{seen} items with encrypted fields, {changed} re-encrypted"))
 }

@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
         source::show(&checked.source, path, &checked.diagnostics);
         return Ok(ExitCode::from(1));
     }
-    let target = codegen::target(text("target")).ok_or_else(|| Failure::new("no such target"))?;
+    let target = codegen::target(text("target")).ok_or_else(|| Failure::new("unknown target"))?;
     let settings = Settings { variables: place::variables(arguments)? };
     let printed = (target.print)(&checked, &settings).map_err(Failure::new)?;
     match arguments.get_one::<String>("output") {

@@ -14,15 +14,16 @@ use crate::place::{self, Place};
 
 use super::{file, source};
 
-const MORE: &str = "\
-A change that a handler fails with again and again becomes a dead letter. `redrive` wants letters tried again: the program that runs the handlers \
-takes them within seconds, gives each to the handler once, and drops those it takes. `drop` removes letters for good: their changes are never handled.";
+const MORE: &str = "A change that a handler repeatedly fails to process becomes a dead letter. `redrive` schedules \
+    letters for another attempt: the program that runs the handlers picks them up within seconds, passes each to the \
+    handler once, and deletes those that succeed. `drop` deletes letters permanently: their changes are never \
+    handled.";
 
 pub(super) fn command() -> Command {
     let steps = [
-        ("list", "Lists what handlers could not take, with what they said last"),
-        ("redrive", "Wants letters tried again by the program that runs the handlers"),
-        ("drop", "Removes letters for good"),
+        ("list", "List changes that a handler failed to process, with the last error"),
+        ("redrive", "Schedule letters for another attempt by the program that runs the handlers"),
+        ("drop", "Delete letters permanently"),
     ];
     let step = |(name, about)| {
         let step = Command::new(name).about(about).arg(file()).arg(handler()).args(place::arguments()).arg(table());
@@ -99,7 +100,7 @@ async fn run_on(step: &str, checked: &Checked, place: &Place, arguments: &ArgMat
             for letter in &found {
                 letters.want(letter).await?;
             }
-            output::line(&format!("{} wanted: the program that runs the handlers tries them", found.len()))?;
+            output::line(&format!("{} scheduled: the program that runs the handlers retries them", found.len()))?;
         }
         _ => {
             for letter in &found {
@@ -132,7 +133,7 @@ fn list(letters: &[DeadLetter], arguments: &ArgMatches) -> Result<(), Failure> {
         return letters.iter().try_for_each(|letter| output::line(&value(letter).to_string()));
     }
     for letter in letters {
-        let wanted = if letter.is_wanted { ", wanted again" } else { "" };
+        let wanted = if letter.is_wanted { ", scheduled again" } else { "" };
         let (kind, key) = (letter.record.kind.name(), keys(letter));
         output::line(&format!("{} {} {kind} of {key} in {}", letter.handler, letter.change, letter.table))?;
         output::line(&format!("    tried {} times{wanted}: {}", letter.attempts, letter.error))?;

@@ -12,9 +12,9 @@ use crate::output;
 
 use super::source;
 
-const MORE: &str = "\
-Takes CloudFormation and SAM templates (JSON or YAML), answers of DescribeTable (`aws dynamodb describe-table`), and models of \
-NoSQL Workbench. Tables, indexes and settings are complete; key templates and access patterns are yours to add.";
+const MORE: &str = "Reads CloudFormation and SAM templates (JSON or YAML), answers of DescribeTable (`aws dynamodb \
+    describe-table`), and models of NoSQL Workbench. Tables, indexes and settings are complete; add the key \
+    templates and access patterns yourself.";
 
 pub(super) fn command() -> Command {
     Command::new("import")

@@ -18,18 +18,19 @@ use crate::place::{self, Place};
 
 use super::{file, source};
 
-const MORE: &str = "\
-The order: `plan` counts and says what it will take, `run` carries every old item over (stop it anywhere; it goes on from its checkpoint), `verify` compares every item, `cutover` ends it and removes \
-the old items, `rollback` goes back as long as nobody has cut over. Readers and writers of the new model go on all the time. Exit code 1: something is left or wrong.";
+const MORE: &str = "The order: `plan` counts items and estimates the effort, `run` migrates every old item (it \
+    resumes from its checkpoint after an interruption), `verify` compares every item, `cutover` completes the \
+    migration and deletes the old items, `rollback` returns to the old form before the cut-over. Readers and writers \
+    of the new model keep running all the time. Exit code 1: items remain or are wrong.";
 
 pub(super) fn command() -> Command {
     let steps = [
-        ("plan", "Counts what is there and says what the migration will take"),
-        ("run", "Carries every old item over; goes on where a run was stopped"),
-        ("status", "Shows the phase, who runs it, and what was counted"),
-        ("verify", "Compares every item"),
-        ("cutover", "Ends it: the new form alone is read, and the old items are removed"),
-        ("rollback", "Goes back to the old form; not after the cut-over"),
+        ("plan", "Count the items and estimate the effort of the migration"),
+        ("run", "Migrate every old item; resumes an interrupted run"),
+        ("status", "Show the phase, the process that runs it, and the counts"),
+        ("verify", "Compare every item"),
+        ("cutover", "Complete the migration: read only the new form, and delete the old items"),
+        ("rollback", "Return to the old form; not possible after the cut-over"),
     ];
     let step = |(name, about)| {
         let step = Command::new(name).about(about).arg(file()).args(place::arguments()).arg(format());
@@ -137,7 +138,7 @@ async fn run_on(step: &str, checked: Arc<Checked>, place: &Place, arguments: &Ar
         }
         "run" => {
             let ran = migration.run(&pace(arguments), &watch).await?;
-            let mut text: String = ran.made.iter().map(|name| format!("made {name}\n")).collect();
+            let mut text: String = ran.made.iter().map(|name| format!("created {name}\n")).collect();
             text.push_str(&counted(&ran.state));
             text.extend(ran.stuck.iter().map(|stuck| format!("stuck: {stuck}\n")));
             let value = json!({ "made": ran.made, "state": state_value(&ran.state)?, "stuck": ran.stuck });
@@ -221,8 +222,8 @@ fn state_value(state: &State) -> Result<Value, Failure> {
 
 fn counted(state: &State) -> String {
     let Counts { carried, superseded, stuck, removed, .. } = state.counts;
-    let mut parts = vec![format!("{carried} carried over")];
-    let others = [(superseded, "superseded"), (stuck, "stuck"), (removed, "old items removed")];
+    let mut parts = vec![format!("{carried} migrated")];
+    let others = [(superseded, "superseded"), (stuck, "stuck"), (removed, "old items deleted")];
     parts.extend(others.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")));
     format!("{}: {}\n", state.phase.name(), parts.join(", "))
 }
@@ -230,7 +231,7 @@ fn counted(state: &State) -> String {
 fn status(state: &State) -> String {
     let mut text = counted(state);
     if let Some(lease) = &state.lease {
-        text.push_str(&format!("{} runs it\n", lease.owner));
+        text.push_str(&format!("run by {}\n", lease.owner));
     }
     text
 }
@@ -239,7 +240,7 @@ fn verified(found: &Verified) -> Result<Said, Failure> {
     let parts = [
         (found.left, "left"),
         (found.wrong, "wrong"),
-        (found.same, "as they were carried over"),
+        (found.same, "unchanged since the migration"),
         (found.changed, "changed since"),
         (found.deleted, "deleted since"),
         (found.superseded, "superseded"),
@@ -253,9 +254,9 @@ fn verified(found: &Verified) -> Result<Said, Failure> {
 }
 
 fn rolled_back(found: &RolledBack) -> Result<Said, Failure> {
-    let mut text = format!("{} items in their old form again, {} deleted\n", found.reverted, found.deleted);
+    let mut text = format!("{} items returned to their old form, {} deleted\n", found.reverted, found.deleted);
     if found.kept > 0 {
-        text.push_str(&format!("{} stay in the new form: the old one cannot say them\n", found.kept));
+        text.push_str(&format!("{} stay in the new form: the old form cannot express them\n", found.kept));
         text.extend(found.examples.iter().map(|example| format!("for example {example}\n")));
     }
     Ok(Said::good(text, serde_json::to_value(found)?))
@@ -265,14 +266,14 @@ fn rehearsed(rehearsal: &Rehearsal, stage: &Stage) -> Result<Said, Failure> {
     let items: u64 = rehearsal.copied.values().sum();
     let place = match stage {
         Stage::Memory { .. } => String::new(),
-        Stage::Tables { prefix } => format!(" in tables {prefix}…, which are removed again"),
+        Stage::Tables { prefix } => format!(" in tables {prefix}…, which are deleted again"),
     };
     let mut text = format!("rehearsed on a copy of {items} items{place}\n{}", rehearsal.estimate.text());
     text.push_str(&format!("took {} write units and {} ms\n", rehearsal.units.ceil(), rehearsal.millis));
     text.push_str(&verified(&rehearsal.verified)?.text);
     text.push_str(&rolled_back(&rehearsal.rolled_back)?.text);
     text.extend(rehearsal.stuck.iter().map(|stuck| format!("stuck: {stuck}\n")));
-    text.push_str(if rehearsal.cut_over { "the cut-over goes through\n" } else { "the cut-over refuses\n" });
+    text.push_str(if rehearsal.cut_over { "the cut-over succeeds\n" } else { "the cut-over fails\n" });
     let value = json!({
         "copied": rehearsal.copied,
         "estimate": serde_json::to_value(&rehearsal.estimate)?,

@@ -18,12 +18,12 @@ use crate::place::{self, Place, pairs};
 use super::printed::Printer;
 use super::{call, source};
 
-const MORE: &str = "\
-Arguments are given by name: `keyform run discord messages channelId=01KKP2T8SN…`. MODEL is a .kf file, - for standard input, or the name of a \
-system that comes with keyform. In a data directory, tables that are not there yet are made; with `--store dynamodb` only if `--create-tables` is \
-given, and the region and the credentials are those of the AWS environment variables and profiles. With `--server`, MODEL is the name under which \
-the server has it, and the call is made as a caller: give --token or, for development, --as. Exit code 1: the model refused, and the outcome's \
-name is printed.";
+const MORE: &str = "Pass arguments by name: `keyform run discord messages channelId=01KKP2T8SN…`. MODEL is a .kf \
+    file, - for standard input, or the name of an example system. In a data directory, missing tables are created; \
+    with `--store dynamodb` only if you pass `--create-tables`, and the region and the credentials come from the AWS \
+    environment variables and profiles. With `--server`, MODEL is the name of a model that the server serves, and \
+    the call is made as a caller: pass --token or, in development mode, --as. Exit code 1: the model refused the \
+    call, and the name of the outcome is printed.";
 
 pub(super) fn command() -> Command {
     let format = Arg::new("format").long("format").value_name("FORMAT").value_parser(["table", "json", "jsonl"]);
@@ -125,7 +125,7 @@ async fn runner(place: &Place, checked: Checked, arguments: &ArgMatches) -> Resu
     let runner = Runner::new(Arc::new(checked), place.store(), Arc::new(System), settings)?;
     if place.is_embedded() || arguments.get_flag("create-tables") {
         for table in runner.create_tables().await? {
-            output::note(&format!("made table {table}"));
+            output::note(&format!("created table {table}"));
         }
     }
     if place.is_embedded() {
@@ -216,7 +216,7 @@ fn typed_claims(checked: &Checked, given: Vec<(String, String)>) -> Result<Attri
         claims.insert(name, typed);
     }
     match fields.iter().find(|field| !field.optional && !claims.contains_key(&field.name)) {
-        Some(field) => Err(Failure::new(format!("the caller has no `{0}`: add --as {0}=…", field.name))),
+        Some(field) => Err(Failure::new(format!("the caller has no claim `{0}`: add --as {0}=…", field.name))),
         None => Ok(claims),
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn read(path: &str) -> Result<String, Failure> {
     }
     std::fs::read_to_string(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::InvalidData => {
-            Failure::new(format!("{path} is not UTF-8 text. A model is a text file with the ending .kf"))
+            Failure::new(format!("{path} is not UTF-8 text; a model is a text file with the extension .kf"))
         }
         std::io::ErrorKind::NotFound if !path.contains(['.', '/']) => {
             let names: Vec<&str> = systems::SYSTEMS.iter().map(|system| system.name).collect();

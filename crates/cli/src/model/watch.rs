@@ -14,10 +14,10 @@ use crate::place::pairs;
 use super::call::{Described, Server, model_name};
 use super::run::text;
 
-const MORE: &str = "\
-Prints a line of JSON for each item that is there, then one for each change: {\"kind\": \"item\" | \"insert\" | \"modify\" | \"remove\", …}. A \
-connection that is lost is made again, and goes on where it was: nothing is missed, nothing told twice. MODEL is the name under which the \
-server has the model. It ends with Ctrl-C, or after --lines N. See docs/live.md.";
+const MORE: &str = "Prints a line of JSON for each current item, then one for each change: {\"kind\": \"item\" | \
+    \"insert\" | \"modify\" | \"remove\", …}. A lost connection is opened again and resumes: no change is missed or \
+    repeated. MODEL is the name of a model that the server serves. Ends with Ctrl-C, or after --lines N. See \
+    docs/live.md.";
 
 pub(super) fn command() -> Command {
     let text = |name: &'static str, value: &'static str| Arg::new(name).long(name).value_name(value);
@@ -79,7 +79,7 @@ impl Watch {
     fn hear(&mut self, heard: Heard) -> Result<bool, Failure> {
         match heard {
             Heard::Message(message) => return self.told(&message),
-            Heard::Lost(why) => output::note(&format!("{why}: connecting again")),
+            Heard::Lost(why) => output::note(&format!("{why}: reconnecting")),
             Heard::Again => output::note("connected again"),
             Heard::End(why) => return Err(Failure::new(why)),
         }

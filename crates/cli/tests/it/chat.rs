@@ -46,7 +46,7 @@ impl Running {
                         return line;
                     }
                 }
-                Err(_) => panic!("nobody said `{text}`: {:#?}", self.seen),
+                Err(_) => panic!("missing: `{text}`: {:#?}", self.seen),
             }
         }
     }
@@ -89,7 +89,7 @@ fn two_people_see_what_the_other_types() {
     let home = TempDir::new().unwrap();
     let (_server, url) = serve(&home);
     let mut ada = chat(&home, &url, "ada");
-    ada.sees("you are in no server yet");
+    ada.sees("you are not in a server yet");
     ada.types("hello?");
     ada.sees("! you are in no channel");
     ada.types("/new-server Engines");
@@ -138,9 +138,9 @@ fn two_people_see_what_the_other_types() {
     ada.types("/channel looms");
     ada.sees("grace: only here");
     ada.types("/read");
-    ada.sees("everything here is read");
+    ada.sees("everything here is marked as read");
     ada.types("/unread");
-    ada.sees("* everything is read");
+    ada.sees("* no unread messages");
     ada.types("/servers");
     ada.sees("→ Engines (owner, 2 channels)");
     ada.types("/dance");

@@ -41,7 +41,7 @@ fn a_good_model_ends_with_zero_and_a_bad_one_with_one() {
     assert_eq!(code, Some(1));
     assert!(out.starts_with("error[N06]: there is no entity `Ordr`\n  --> bad.kf:13:28\n"), "{out}");
     assert!(out.contains("\n1 model: 1 error"), "{out}");
-    assert!(!out.contains('\u{1b}'), "no colours where nobody sees them");
+    assert!(!out.contains('\u{1b}'), "no colours without a terminal");
 }
 
 #[test]

@@ -117,12 +117,35 @@ impl Drop for Served {
 const CREATE: &str = r#"{"TableName":"users","AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],"KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],"BillingMode":"PAY_PER_REQUEST"}"#;
 
 #[test]
+fn the_first_start_reports_where_the_master_key_is() {
+    let home = Home::new();
+    let log_of_a_start = || {
+        let mut served = home.serve(&["--no-systems", "--data", "data"]);
+        let mut log = served.child.stderr.take().unwrap();
+        assert_eq!(served.end("-TERM").0, Some(0));
+        let mut text = String::new();
+        log.read_to_string(&mut text).unwrap();
+        text
+    };
+    let first = log_of_a_start();
+    let shown = home.answer(&["keys", "show", "--data", "data"]);
+    let file = shown.lines().next().unwrap().strip_prefix("master key file  ").unwrap();
+    let expected =
+        format!("Created the master key file {file}. Back it up: without it, the data in data cannot be decrypted.\n");
+    assert!(first.contains(&expected), "{first}");
+    assert!(!log_of_a_start().contains("Created the master key file"), "only the start that creates it reports it");
+}
+
+#[test]
 fn ready_line_has_the_url_and_a_line_to_paste() {
     let home = Home::new();
     let server = home.serve(&["--in-memory"]);
     let url = server.url.clone();
     assert_eq!(server.ready[0], format!("keyform is ready on {url} (in memory)"));
-    assert_eq!(server.ready[1], format!("AWS_ENDPOINT_URL_DYNAMODB={url} aws dynamodb list-tables"));
+    let environment = format!(
+        "AWS_ENDPOINT_URL_DYNAMODB={url} AWS_DEFAULT_REGION=us-east-1 AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local"
+    );
+    assert_eq!(server.ready[1], format!("{environment} aws dynamodb list-tables"));
     assert!(server.operation("ListTables", "{}").ends_with(r#"{"TableNames":[]}"#));
     let systems = format!("{url}/v1/{{agencies,discord,helpmaton,t3nets,workspaces}}\n");
     let (code, rest) = server.end("-TERM");
@@ -184,7 +207,7 @@ fn missing_and_wrong_master_keys_are_refused() {
     assert!(message.contains("was not found at") && message.contains("master.key"), "{message}");
     home.serve(&["--data", "other"]).end("-TERM");
     let message = home.refusal(&["serve", "--port", "0"]);
-    assert!(message.contains("is encrypted under master key"), "{message}");
+    assert!(message.contains("is encrypted with master key"), "{message}");
     let server = home.serve(&["--master-key-file", kept.to_str().unwrap()]);
     assert_eq!(server.end("-TERM").0, Some(0));
 }
@@ -294,7 +317,7 @@ fn credentials_open_other_addresses_and_close_the_door_to_unsigned_requests() {
     let home = Home::new();
     let message = home.refusal(&["serve", "--port", "0", "--host", "0.0.0.0", "--in-memory"]);
     assert!(message.contains("keyform credentials add"), "{message}");
-    assert!(home.answer(&["credentials", "list"]).starts_with("There are no credentials"));
+    assert!(home.answer(&["credentials", "list"]).starts_with("No credentials in"));
     let added = home.answer(&["credentials", "add"]);
     let id = added.lines().find_map(|line| line.strip_prefix("AWS_ACCESS_KEY_ID=")).unwrap();
     assert_eq!((id.len(), added.lines().count()), (20, 2));

@@ -65,7 +65,7 @@ fn a_store_that_is_none_is_told_how_to_be_named() {
     let folder = tempfile::tempdir().unwrap();
     let done = run(folder.path(), &["copy", "--from", "one", "--to", "two"]);
     assert_eq!(done.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&done.stderr).contains("`one` is not a store. A store is named by data:DIR"));
+    assert!(String::from_utf8_lossy(&done.stderr).contains("`one` is not a store. A store is data:DIR"));
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_deploy_tells_by_its_exit_code_what_there_is_to_do() {
     assert_eq!(code(&["deploy", "plan", "m.kf", "--exit-code"]), Some(1), "a variable has no value");
     assert_eq!(code(&plan), Some(2));
     assert_eq!(code(&plan[..5]), Some(0));
-    assert_eq!(code(&apply[..5]), Some(2), "nobody is there to agree");
+    assert_eq!(code(&apply[..5]), Some(2), "cannot ask for confirmation");
     assert_eq!(code(&apply), Some(0));
     assert_eq!(code(&plan), Some(0));
     model("key pk, sk").unwrap();

@@ -77,7 +77,7 @@ impl Program {
             async move {
                 let found = change.new.ok_or("there is no letter")?;
                 let is_lost = found.fields["letterId"] == "lost".into();
-                if is_lost { Err("nobody lives there".to_owned()) } else { Ok(()) }
+                if is_lost { Err("unknown address".to_owned()) } else { Ok(()) }
             }
         });
         Self { runner, handlers, called }
@@ -118,7 +118,7 @@ async fn dead_letters_are_listed_tried_again_and_dropped() {
     let (code, said) = letters(here, &url, "list", &["deliver"]);
     assert_eq!(code, 0);
     assert!(said.contains("INSERT of {\"pk\":\"LETTER#lost\"} in post"), "{said}");
-    assert!(said.contains("tried 2 times: nobody lives there") && said.ends_with("1 dead letters\n"), "{said}");
+    assert!(said.contains("tried 2 times: unknown address") && said.ends_with("1 dead letters\n"), "{said}");
     let (_, line) = letters(here, &url, "list", &["--format", "jsonl"]);
     let value: serde_json::Value = serde_json::from_str(&line).unwrap();
     let change = value["change"].as_str().unwrap();

@@ -116,12 +116,12 @@ fn a_killed_run_goes_on() {
         let lines = BufReader::new(child.stderr.take().unwrap()).lines();
         // Each line is a page with its checkpoint.
         for line in lines.take(kill_after) {
-            assert!(line.unwrap().contains("carrying over"));
+            assert!(line.unwrap().contains("migrating"));
         }
         child.kill().unwrap();
         child.wait().unwrap();
     }
-    run(home.path(), "keyform migrate run v2.kf --take-over", "filled: 12 carried over\n");
-    run(home.path(), "keyform migrate cutover v2.kf", "closed: 12 carried over, 12 old items removed\n…");
+    run(home.path(), "keyform migrate run v2.kf --take-over", "filled: 12 migrated\n");
+    run(home.path(), "keyform migrate cutover v2.kf", "closed: 12 migrated, 12 old items deleted\n…");
     run(home.path(), "keyform migrate status v2.kf", "closed: …");
 }

@@ -43,7 +43,10 @@ fn a_pattern_runs_on_an_endpoint_whose_tables_are_made_only_on_request() {
 
     let made = endpoint.run(&[&sign_up[..], &["--create-tables"]].concat());
     assert!(made.status.success(), "{made:?}");
-    assert!(String::from_utf8_lossy(&made.stderr).contains("made table discord-clone-test-DiscordTable"), "{made:?}");
+    assert!(
+        String::from_utf8_lossy(&made.stderr).contains("created table discord-clone-test-DiscordTable"),
+        "{made:?}"
+    );
     assert!(String::from_utf8_lossy(&made.stdout).contains("ada@example.com"), "{made:?}");
 
     let taken = endpoint.run(&sign_up);

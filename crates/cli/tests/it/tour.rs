@@ -89,9 +89,17 @@ fn every_command_of_the_tour_runs_and_prints_what_it_says() {
     assert!(lines.next().unwrap().starts_with("cargo build --release"), "the tour begins with a build");
     let _served = Served::start(home.path(), lines.next().unwrap(), port);
     let script: String = rest.iter().map(|step| format!("{}\necho {BORDER}\n", step.commands)).collect();
-    let printed = run(home.path(), &script.replace("127.0.0.1:8000", &format!("127.0.0.1:{port}")));
+    let script = script.replace("127.0.0.1:8000", &format!("127.0.0.1:{port}"));
+    // A reader may repeat the tour with the same data.
+    for _ in 0..2 {
+        check(rest, &run(home.path(), &script));
+    }
+}
+
+/// Compares the output of the steps with the page.
+fn check(steps: &[Step<'_>], printed: &str) {
     let printed: Vec<&str> = printed.split(BORDER).collect();
-    for (step, printed) in rest.iter().zip(printed) {
+    for (step, printed) in steps.iter().zip(printed) {
         let expected = step.printed.unwrap_or_default();
         let printed = printed.trim_start_matches('\n');
         assert!(is_like(expected, printed), "{}\nprints\n{printed}\nand not\n{expected}", step.commands);

@@ -95,7 +95,7 @@ fn it_goes_on_where_it_was_when_the_server_was_away() {
     drop(server);
     let (_server, url) = serve(&home, url.rsplit(':').next().unwrap());
     add(&home, &url, "three");
-    assert_eq!(watch.change(), word("insert", "three"), "nothing is told twice");
+    assert_eq!(watch.change(), word("insert", "three"), "nothing is repeated");
     assert!(watch.child.wait().unwrap().success(), "three lines are enough");
 }
 

@@ -85,7 +85,7 @@ impl<'a> Kinds<'a> {
             return known;
         }
         let docs = match only {
-            Some(_) => vec![format!("Some fields of `{}`.", entity.name)],
+            Some(_) => vec![format!("Selected fields of `{}`.", entity.name)],
             None => entity.docs.clone(),
         };
         let place = self.reserve(key, names::pascal(name), docs);

@@ -57,10 +57,9 @@ impl<'a> Client<'a> {
             matches!(call.returns, Returns::Pages(_)) && call.arguments.iter().any(|argument| argument.name == CURSOR)
         };
         match self.calls.iter().find(is_mixed) {
-            Some(call) => Err(format!(
-                "`{}` has an argument `cursor`, which is the name of a page's end: call it otherwise",
-                call.name
-            )),
+            Some(call) => {
+                Err(format!("`{}` has an argument `cursor`, a name that is reserved for pages: rename it", call.name))
+            }
             None => Ok(()),
         }
     }

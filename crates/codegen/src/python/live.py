@@ -1,68 +1,68 @@
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveItem(Generic[_T]):
-    """An item of an answer."""
+    """An item of a live read."""
 
     key: str
-    """Tells the item from others, in pages and changes alike."""
+    """Identifies the item in pages and changes."""
     item: _T
     expires: int | None = None
-    """The last second of the Unix epoch in which the item is part of the answer, if it leaves by itself."""
+    """Last second of the Unix epoch in which the item is part of the result, if it leaves without a write."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LivePage(Generic[_T]):
-    """The answer to begin with: it replaces whatever was known before."""
+    """The initial result, which replaces everything received before."""
 
     items: list[LiveItem[_T]]
     cursor: str | None
-    """For more items, by the read itself; ``None`` if these are all."""
+    """Cursor for more items, to be passed to the read itself; ``None`` if these are all."""
     token: str
-    """To go on after this event another time."""
+    """Token to resume after this event."""
     reset: str | None = None
-    """Why the answer begins anew, if it does."""
+    """Reason why the result starts again, if it does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveChange(Generic[_T]):
-    """An item that became part of the answer, or is different now."""
+    """An item that was added to the result or changed."""
 
     kind: Literal["insert", "modify"]
     key: str
     item: _T
     at: dt.datetime
     change: str | None = None
-    """The id of the change in the table's stream."""
+    """Id of the change in the table's stream."""
     expires: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveRemoval:
-    """An item that left the answer."""
+    """An item that left the result."""
 
     key: str
     at: dt.datetime
     change: str | None = None
-    """The id of the change in the table's stream; none where time alone made the item leave."""
+    """Id of the change in the table's stream; ``None`` if the item left because of its time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveChanges(Generic[_T]):
-    """Changes, in order; there may be none, if only the token is new."""
+    """Changes, in order; empty if only the token is new."""
 
     changes: list[LiveChange[_T] | LiveRemoval]
     token: str
-    """To go on after this event another time."""
+    """Token to resume after this event."""
 
 
 _LIVE_PROTOCOL = "keyform.live.v1"
 _LIVE_TRIES_MAX = 12
 _LIVE_SILENCE = 60.0
-"""The server says something every 20 seconds, if only to see whether the client is there."""
+"""The server sends a message at least every 20 seconds."""
 _LIVE_MESSAGE_MAX = 64 * 1024 * 1024
 _LIVE_CLOSES_FOR_GOOD = (1002, 1003, 1007, 1009)
-"""Codes of a close after which trying again would not help."""
+"""Close codes after which a retry does not help."""
 _LIVE_PASSES = ("busy", "slow", "store", "too-many", "unavailable")
-"""What may pass, so that trying again helps."""
+"""Temporary problems, after which a retry helps."""
 _LIVE_STATUS = {
     "arguments": 400,
     "message": 400,
@@ -79,18 +79,18 @@ _LIVE_STATUS = {
     "slow": 503,
     "unavailable": 503,
 }
-"""The status that each problem has over HTTP."""
+"""HTTP status of each problem."""
 
 
 _L = TypeVar("_L", bound="Live[Any]")
 
 
 class Live(Generic[_T]):
-    """A read that is followed: iterate over it for what it tells. It connects when that begins.
+    """A live read: iterate over it for its events. It connects when the iteration begins.
 
-    A connection that is lost is made again, and goes on where it was. It ends when it is closed, as by the end of a ``with``
-    statement, or with an error: :class:`Problem` if the server says no, for instance because the caller may no longer read this,
-    and :class:`Unreachable` if no connection can be made.
+    A lost connection is opened again and resumes. The read ends when it is closed, as by the end of a ``with`` statement, or
+    with an error: :class:`Problem` if the server rejects it, for instance because the caller may no longer read this, and
+    :class:`Unreachable` if no connection can be opened.
     """
 
     def __init__(
@@ -125,14 +125,14 @@ class Live(Generic[_T]):
         self.close()
 
     def close(self) -> None:
-        """Ends it. Another thread may do that, too, while somebody waits for what comes next."""
+        """Ends the read. Another thread may call this while one waits for the next event."""
         self._closed.set()
         if self._socket is not None:
             self._socket.leave()
         try:
             self._events.close()
         except ValueError:
-            # Another thread is within, and will see that it is over.
+            # Another thread waits inside and will see the flag.
             pass
 
     def _run(self) -> Generator[_T, None, None]:
@@ -153,21 +153,21 @@ class Live(Generic[_T]):
             self._closed.wait(_backoff(max(1, tries)))
 
     def _pass(self, error: Exception, has_begun: bool, tries: int, tries_max: int) -> None:
-        """Raises an error, unless it helps to try again."""
+        """Raises the error unless a retry may help."""
         kind = error.kind if isinstance(error, Problem) else None
         if has_begun and kind == "token":
-            # The server has another model now: what was known is replaced by a page.
+            # The server has loaded another model: a new page replaces everything received before.
             self._subscribe["token"] = None
         elif tries == 0 and kind == "unauthenticated":
-            # The caller's token has expired meanwhile, and there may be a new one.
+            # The caller's token has expired, and there may be a new one.
             pass
         elif kind is not None and (kind not in _LIVE_PASSES or tries >= tries_max):
             raise error
         elif tries >= tries_max:
-            raise Unreachable(self._pattern, f"no connection after {tries} tries: {error}") from error
+            raise Unreachable(self._pattern, f"no connection after {tries} attempts: {error}") from error
 
     def _connected(self) -> Iterator[Any]:
-        """What is told on one connection."""
+        """Yields the events of one connection."""
         connection = self._connection
         headers = {**connection._headers, **connection._who()}
         self._socket = _Socket(self._pattern, f"{connection._base}/live", headers, connection._timeout)
@@ -184,7 +184,7 @@ class Live(Generic[_T]):
 
 
 class LiveItems(Live[LivePage[_T] | LiveChanges[_T]]):
-    """A read of items that is followed: a page, then changes of all that the read can return. See :class:`Live` for when it ends."""
+    """A live read of items: a page, then all changes of the result. See :class:`Live` for its end."""
 
     def __init__(
         self,
@@ -198,7 +198,7 @@ class LiveItems(Live[LivePage[_T] | LiveChanges[_T]]):
         super().__init__(connection, pattern, arguments, _live_events(decoders), token, tries_max)
 
     def snapshots(self) -> Iterator[dict[str, _T]]:
-        """All items by their keys, after the page and after each change. New ones come last, whatever the order of the read is."""
+        """Yields all items by key, after the page and after each change. New items come last, regardless of the order of the read."""
         items: dict[str, _T] = {}
         for event in self:
             if isinstance(event, LivePage):
@@ -216,7 +216,7 @@ class LiveItems(Live[LivePage[_T] | LiveChanges[_T]]):
 
 
 class _Socket:
-    """A WebSocket (RFC 6455) for messages of text, which the standard library does not have."""
+    """A WebSocket (RFC 6455) for text messages; the standard library has none."""
 
     def __init__(self, pattern: str, url: str, headers: Mapping[str, str], timeout: float) -> None:
         self._pattern = pattern
@@ -272,7 +272,7 @@ class _Socket:
         self._send(0x1, text.encode())
 
     def receive(self) -> bytes:
-        """The next message. Pings are answered meanwhile."""
+        """Returns the next message; answers pings meanwhile."""
         message = b""
         while True:
             is_last, opcode, payload = self._frame()
@@ -295,7 +295,7 @@ class _Socket:
         try:
             self._send(0x8, payload[:2])
         except OSError:
-            # The server has gone already.
+            # The server has already closed the connection.
             pass
         if code == 4001:
             raise Problem(self._pattern, 401, "unauthenticated", reason)
@@ -304,11 +304,11 @@ class _Socket:
         raise ConnectionError(reason)
 
     def _frame(self) -> tuple[bool, int, bytes]:
-        """A frame: whether it is the last of its message, its kind, and what it carries."""
+        """Returns a frame: whether it is the last of its message, its opcode and its payload."""
         first, second = self._exactly(2)
         size = second & 0x7F
         if first & 0x70 or second & 0x80 or (first & 0x8 and (size > 125 or not first & 0x80)):
-            raise ConnectionError("a frame is not as the protocol has it")
+            raise ConnectionError("invalid frame")
         if size > 125:
             size = int.from_bytes(self._exactly(2 if size == 126 else 8), "big")
         if size > _LIVE_MESSAGE_MAX:
@@ -335,16 +335,16 @@ class _Socket:
             self._socket.sendall(head + mask + masked)
 
     def leave(self) -> None:
-        """Ends the connection, while another thread may wait for what comes next."""
+        """Ends the connection, possibly while another thread waits for the next message."""
         try:
             self._send(0x8, (1000).to_bytes(2, "big"))
             self._socket.shutdown(socket.SHUT_RDWR)
         except (OSError, ValueError):
-            # It has ended already.
+            # Already closed.
             pass
 
     def close(self) -> None:
-        """Frees it. Whoever waits for what comes next does this."""
+        """Frees the socket. Only the reading thread calls this."""
         self.leave()
         if hasattr(self, "_file"):
             self._file.close()
@@ -355,7 +355,7 @@ def _live_message(text: bytes) -> Any:
     try:
         return json.loads(text, parse_float=decimal.Decimal)
     except ValueError as error:
-        raise ConnectionError("what came is not JSON") from error
+        raise ConnectionError("the message is not JSON") from error
 
 
 def _live_time(milliseconds: int) -> dt.datetime:
@@ -389,7 +389,7 @@ def _live_events(
 
 
 def _live_one(decoder: Callable[[Any], _T]) -> Callable[[Any], list[_T | None]]:
-    # While one takes the place of another there may be two for a moment: the last one counts.
+    # While one item replaces another, there may be two for a moment: the last one counts.
     items: dict[str, _T] = {}
 
     def told(message: Any) -> list[_T | None]:

@@ -13,7 +13,7 @@ const LINE_MAX: usize = 120;
 /// Generates the class of live reads.
 pub(super) fn class(client: &Client<'_>, naming: &Naming) -> String {
     let mut text = format!(
-        "class {}:\n    \"\"\"The reads of the model `{}` that can be followed: what is there, then every change of it.\"\"\"\n\n    def __init__(self, connection: _Connection) -> None:\n        self._connection = connection\n",
+        "class {}:\n    \"\"\"Live reads of the model `{}`: the current items, then every change.\"\"\"\n\n    def __init__(self, connection: _Connection) -> None:\n        self._connection = connection\n",
         naming.live_class, client.model
     );
     for (call, names) in client.calls.iter().zip(&naming.calls) {
@@ -65,24 +65,24 @@ fn made(class: &str, given: &[&str]) -> String {
 
 fn docs(call: &Call<'_>, live: &Live, names: &CallNames, naming: &Naming) -> Vec<String> {
     let tells = match live {
-        Live::One(..) => "Tells the item, or ``None`` while there is none, and again whenever that changes.",
-        Live::Items(_) => "Tells a page of what is there, then each insert, change and removal, also beyond the page.",
-        Live::Count => "Tells how many there are, and again whenever that changes.",
+        Live::One(..) => "Yields the item, or ``None`` if it does not exist, and again after each change.",
+        Live::Items(_) => {
+            "Yields a page of the current items, then each insert, change and removal, also beyond the \
+            page."
+        }
+        Live::Count => "Yields the number of items, and again after each change.",
     };
     let mut text = call.summary.clone();
     if !text.is_empty() {
         text.push(String::new());
     }
-    text.extend([format!("{tells} :class:`{}` says when it ends.", naming.own("Live")), String::new()]);
+    text.extend([format!("{tells} :class:`{}` reports its end.", naming.own("Live")), String::new()]);
     if matches!(live, Live::Items(_)) {
         text.push(format!(
-            ":param {}: goes on after the event that had this token, if that is not too long ago",
+            ":param {}: resumes after the event with this token, if it is not too old",
             names.live_token
         ));
     }
-    text.push(format!(
-        ":param {}: how often in a row a lost connection is made again; 12 times if nothing is said",
-        names.live_tries
-    ));
+    text.push(format!(":param {}: consecutive attempts to reconnect; 12 by default", names.live_tries));
     text
 }

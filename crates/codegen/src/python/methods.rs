@@ -18,7 +18,7 @@ pub(super) fn outcome(client: &Client<'_>, naming: &Naming) -> String {
     names.sort_unstable();
     names.dedup();
     let body: String = names.iter().map(|name| format!("    {},\n", quoted(name))).collect();
-    format!("{} = Literal[\n{body}]\n\"\"\"The names by which some write is refused.\"\"\"\n", naming.own("Outcome"))
+    format!("{} = Literal[\n{body}]\n\"\"\"Outcomes of refused writes.\"\"\"\n", naming.own("Outcome"))
 }
 
 /// Generates the client's class, after the classes of answers with several parts.
@@ -41,7 +41,7 @@ fn constructor(client: &Client<'_>, naming: &Naming) -> String {
         None => (String::new(), String::new(), "None".to_owned()),
         Some(members) => (
             format!("        caller: {} | None = None,\n", naming.own("Caller")),
-            "        :param caller: who calls, for a server in development that has no key to verify tokens with\n"
+            ":param caller: claims of the caller, for a server in development mode, which verifies no tokens\n"
                 .to_owned(),
             claims(members),
         ),
@@ -59,11 +59,11 @@ fn constructor(client: &Client<'_>, naming: &Naming) -> String {
     ) -> None:
         \"\"\"A client of the server at a URL.
 
-        :param token: the bearer token, or what gives it before each request
-{says}        :param timeout: how many seconds one try may take
-        :param tries_max: how often a call is tried if the network fails or the server is busy
-        :param headers: more headers for every request
-        :param transport: what sends requests; ``urllib`` if nothing is said
+        :param token: bearer token, or a function that returns it before each request
+{says}        :param timeout: timeout of one attempt in seconds
+        :param tries_max: maximum attempts if the network fails or the server is busy
+        :param headers: additional headers of every request
+        :param transport: sends the requests; ``urllib`` by default
         \"\"\"
         claims = {given}
         self._connection = _Connection({model}, base_url, token, claims, timeout, tries_max, headers, transport)
@@ -81,7 +81,7 @@ fn live(client: &Client<'_>, naming: &Naming) -> String {
     }
     format!(
         "        self.{} = {}(self._connection)
-        \"\"\"Reads that are followed: what is there, then every change of it.\"\"\"
+        \"\"\"Live reads: the current items, then every change.\"\"\"
 ",
         naming.live, naming.live_class
     )
@@ -113,7 +113,7 @@ fn parts_class(call: &Call<'_>, names: &CallNames, naming: &Naming) -> Option<St
     };
     let body: String = parts.iter().zip(part_names(parts)).map(line).collect();
     Some(format!(
-        "@dataclass(frozen=True, slots=True, kw_only=True)\nclass {}:\n    \"\"\"What `{}` returns.\"\"\"\n\n{body}",
+        "@dataclass(frozen=True, slots=True, kw_only=True)\nclass {}:\n    \"\"\"Result of `{}`.\"\"\"\n\n{body}",
         names.parts, names.method
     ))
 }

@@ -4,35 +4,35 @@ class CallError(Exception):
     def __init__(self, pattern: str, message: str) -> None:
         super().__init__(f"{pattern}: {message}")
         self.pattern = pattern
-        """The pattern that was called."""
+        """Name of the pattern that was called."""
 
 
 class Unreachable(CallError):
-    """No answer came: the network failed, or it took too long. ``__cause__`` is the last failure."""
+    """No answer: the network failed, or the request timed out. ``__cause__`` is the last failure."""
 
 
 class Problem(CallError):
-    """The server says no."""
+    """The server rejected the call."""
 
     def __init__(self, pattern: str, status: int, kind: str, detail: str) -> None:
         super().__init__(pattern, detail)
         self.status = status
-        """The status of HTTP."""
+        """HTTP status."""
         self.kind = kind
-        """What sort of problem it is: ``arguments``, ``unauthenticated``, ``forbidden``, ``not-found``, ``busy``, …"""
+        """Kind of the problem: ``arguments``, ``unauthenticated``, ``forbidden``, ``not-found``, ``busy``, …"""
         self.detail = detail
         """What is wrong with this call."""
 
 
 class Refused(Problem):
-    """A write that was refused by its model, with the name that the model gives to that."""
+    """A write that its model refused, with the outcome that the model declares."""
 
     def __init__(self, pattern: str, status: int, kind: str, detail: str, outcome: Outcome, item: Any) -> None:
         super().__init__(pattern, status, kind, detail)
         self.outcome: Outcome = outcome
-        """The name of the refusal."""
+        """Name of the outcome."""
         self.item = item
-        """The item as it is now, as JSON, where that is why."""
+        """The current item as JSON, if it caused the refusal."""
 
 
 _T = TypeVar("_T")
@@ -40,25 +40,25 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[_T]):
-    """Some items, and where they end."""
+    """Items of one page, and the cursor of the next."""
 
     items: list[_T]
     cursor: str | None
-    """For the next page; ``None`` at the end."""
+    """Cursor of the next page; ``None`` on the last page."""
 
 
 class Pages(Generic[_T]):
-    """The items of a read, page by page: iterate over it for all items. Nothing is read before somebody asks."""
+    """The items of a read, page by page: iterate over it for all items. It sends no request before the first use."""
 
     def __init__(self, read: Callable[[str | None], Page[_T]]) -> None:
         self._read = read
 
     def page(self, cursor: str | None = None) -> Page[_T]:
-        """One page: the first, or the one after a cursor."""
+        """Returns one page: the first, or the one after a cursor."""
         return self._read(cursor)
 
     def pages(self, cursor: str | None = None) -> Iterator[Page[_T]]:
-        """All pages, one after the other, from the first or from the one after a cursor."""
+        """Yields all pages, from the first or from the one after a cursor."""
         while True:
             page = self._read(cursor)
             yield page
@@ -74,12 +74,12 @@ class Pages(Generic[_T]):
 Transport = Callable[[str, str, Mapping[str, str], bytes | None, float], tuple[int, Mapping[str, str], bytes]]
 """Sends a request (method, URL, headers, body, timeout in seconds) and returns status, headers and body.
 
-What it raises besides :class:`OSError` and :class:`http.client.HTTPException` is not tried again.
+Errors other than :class:`OSError` and :class:`http.client.HTTPException` are not retried.
 """
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A token is for the server that it was meant for."""
+    """Does not follow redirects: a token must reach only the server it was meant for."""
 
     def redirect_request(self, *args: Any, **options: Any) -> None:
         return None
@@ -101,7 +101,7 @@ def _send(
 
 
 class _Connection:
-    """Sends requests, again if that may help, and reads what comes."""
+    """Sends requests, retries them if that may help, and parses the answers."""
 
     def __init__(
         self,
@@ -130,7 +130,7 @@ class _Connection:
     def post(self, pattern: str, arguments: Mapping[str, Any], idempotency_key: str | None) -> Any:
         given = {name: _plain(value) for name, value in arguments.items() if value is not None}
         body = json.dumps(given, allow_nan=False).encode()
-        # The key is the same for every try, so that the write applies once.
+        # All attempts have the same key, so the write is applied once.
         headers = {"Content-Type": "application/json", "Idempotency-Key": idempotency_key or uuid.uuid4().hex}
         return self._call(pattern, "POST", f"{self._base}/{_quoted(pattern)}", headers, body)
 
@@ -142,7 +142,7 @@ class _Connection:
                 status, answered, text = self._transport(method, url, sent, body, self._timeout)
             except (OSError, http.client.HTTPException) as error:
                 if tries == self._tries_max:
-                    raise Unreachable(pattern, f"no answer after {tries} tries: {error}") from error
+                    raise Unreachable(pattern, f"no answer after {tries} attempts: {error}") from error
             else:
                 if status not in (429, 503) or tries == self._tries_max:
                     return _answer(pattern, status, text)
@@ -158,7 +158,7 @@ class _Connection:
         claims = {name: _text(value) for name, value in self._caller.items() if value is not None}
         for name, text in claims.items():
             if ";" in text or not (text.isascii() and text.isprintable()):
-                raise ValueError(f"the caller's {name} cannot stand in a header")
+                raise ValueError(f"the caller's {name} cannot be sent in a header")
         return {"X-Keyform-Caller": "; ".join(f"{name}={text}" for name, text in claims.items())}
 
 
@@ -195,7 +195,7 @@ def _quoted(name: str) -> str:
 
 
 def _query(arguments: Mapping[str, Any], as_json: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """A list is its name several times; what is neither text nor number stands as JSON."""
+    """Repeats the name for each element of a list; values that are neither strings nor numbers are JSON."""
     for name, value in arguments.items():
         if value is None:
             continue
@@ -219,7 +219,7 @@ def _text(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A value as the API takes it: times and bytes as text, sets as lists, large numbers as their digits."""
+    """Encodes a value for the API: times and bytes as strings, sets as lists, large numbers as digits."""
     if value is None or isinstance(value, (bool, str, float)):
         return value
     if isinstance(value, int):

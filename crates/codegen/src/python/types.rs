@@ -20,13 +20,7 @@ pub(super) fn print(client: &Client<'_>, naming: &Naming) -> String {
     };
     let mut classes: Vec<String> = client.objects.iter().zip(&naming.objects).map(object).collect();
     if let Some(members) = &client.caller {
-        classes.push(class(
-            &naming.own("Caller"),
-            &["What a caller's token proves.".to_owned()],
-            members,
-            true,
-            naming,
-        ));
+        classes.push(class(&naming.own("Caller"), &["Claims of a caller's token.".to_owned()], members, true, naming));
     }
     classes.join("\n\n")
 }

@@ -102,13 +102,13 @@ fn changes(types: &Types<'_>, items: &Items) -> String {
     let names: Vec<String> = ids.iter().map(|&id| scope.take(types.entity(id), "Entity")).collect();
     let variants = ids.iter().zip(&names).map(|(&id, variant)| {
         let name = types.entity(id);
-        format!("    /// Of a [`{name}`].\n    {variant}(Box<keyform::EntityChange<{name}>>),\n")
+        format!("    /// Change of a [`{name}`].\n    {variant}(Box<keyform::EntityChange<{name}>>),\n")
     });
     let variants: String = variants.collect();
     let pairs: Vec<String> = ids.iter().zip(&names).map(|(id, variant)| format!("{variant} = {}", id.0)).collect();
     let implementation = layout::implementation("changes", &items.change, &pairs);
     format!(
-        "/// A change that a stream tells of.\n#[derive(Clone, Debug, PartialEq)]\npub enum {} {{\n{variants}    /// Of an item that is of no entity: what keeps a unique field unique, for one.\n    Unknown,\n}}\n\n{implementation}\n",
+        "/// A change in a stream.\n#[derive(Clone, Debug, PartialEq)]\npub enum {} {{\n{variants}    /// Change of an item that belongs to no entity, such as the sentinel of a unique field.\n    Unknown,\n}}\n\n{implementation}\n",
         items.change
     )
 }

@@ -75,9 +75,11 @@ pub(super) fn begun_by(pattern: &str, arguments: &[Argument], value: impl Fn(&Ar
 /// Describes who may call a pattern.
 pub(super) fn allowed(checked: &Checked, allow: Option<&Permission>) -> Option<String> {
     match allow? {
-        Permission::Public(_) => Some("Everyone may call it.".to_owned()),
+        Permission::Public(_) => Some("Anyone may call it.".to_owned()),
         Permission::System(_) => Some("Only code may call it.".to_owned()),
-        Permission::When(condition) => Some(format!("Callers may if {}.", docs::code(&checked.words(condition.span)))),
+        Permission::When(condition) => {
+            Some(format!("Callers may call it if {}.", docs::code(&checked.words(condition.span))))
+        }
     }
 }
 
@@ -92,7 +94,7 @@ pub(super) fn caller(types: &mut Types<'_>, items: &Items) -> String {
         let kind = types.of_named(field, &place);
         shown.push(Shown::of(checked, field, scope.take(&snake(&field.name), "_"), kind));
     }
-    fields::print(&items.caller, &["What a caller's token proves.".to_owned()], &shown)
+    fields::print(&items.caller, &["Claims of a caller's token.".to_owned()], &shown)
 }
 
 /// Generates the handle with its methods.
@@ -116,12 +118,12 @@ pub(super) fn print(types: &Types<'_>, items: &Items, methods: &str) -> String {
     code
 }
 
-const OPEN: &str = "    /// The model on an embedded database. Tables that are not there are made.
+const OPEN: &str = "    /// Opens the model on an embedded database and creates missing tables.
     pub async fn open(database: &keyform::Database) -> Result<Self, keyform::CallError> {
         Self::open_with(database, keyform::ModelOptions::new()).await
     }
 
-    /// The same with options: variables in the names of tables, another clock.
+    /// Opens the model with options: variables in the names of tables, another clock.
     pub async fn open_with(
         database: &keyform::Database,
         options: keyform::ModelOptions,
@@ -131,7 +133,7 @@ const OPEN: &str = "    /// The model on an embedded database. Tables that are n
         Ok(model)
     }
 
-    /// The model on any store. No table is made.
+    /// Opens the model on any store. Creates no tables.
     pub fn on(
         store: impl keyform::Execute + 'static,
         options: keyform::ModelOptions,
@@ -140,25 +142,25 @@ const OPEN: &str = "    /// The model on an embedded database. Tables that are n
         Ok(Self { calls })
     }
 
-    /// Makes the tables that are not there yet; their names.
+    /// Creates the missing tables and returns their names.
     pub async fn create_tables(&self) -> Result<Vec<String>, keyform::CallError> {
         self.calls.create_tables().await
     }
 
-    /// Takes up the cascades that somebody has left half-way. To be called at the start and now and then.
+    /// Resumes interrupted cascades. Call it at startup and periodically.
     pub async fn resume_cascades(&self) -> Result<keyform::typed::Resumed, keyform::CallError> {
         self.calls.resume_cascades().await
     }
 
-    /// The same, with each write under a token of the store: a request that is sent again under it applies once. A call that
-    /// makes fresh ids is another request, and refused.
+    /// Returns a handle that sends each write with this idempotency token: DynamoDB applies a repeated request once. A
+    /// call that generates new ids is a different request, which DynamoDB rejects.
     #[must_use]
     pub fn with_token(&self, token: &str) -> Self {
         let calls = self.calls.with_token(token);
         Self { calls }
     }
 
-    /// What runs the calls, for what has no typed form.
+    /// Returns the untyped calls, for what has no typed form.
     #[must_use]
     pub fn calls(&self) -> &keyform::typed::Calls {
         &self.calls
@@ -166,7 +168,7 @@ const OPEN: &str = "    /// The model on an embedded database. Tables that are n
 ";
 
 const AS_CALLER: &str = "
-    /// The same, called by someone: the model's guards decide what they may. Without a caller, code calls, which may everything.
+    /// Returns a handle that calls as this caller, subject to `allow` and guards. Without a caller, calls bypass both.
     #[must_use]
     pub fn as_caller(&self, caller: CALLER) -> Self {
         let calls = self.calls.as_caller(&caller);
@@ -181,10 +183,10 @@ fn change(types: &Types<'_>, items: &Items) -> String {
     let (table, name, about) = match tables.as_slice() {
         [] => return String::new(),
         [table] => ("", format!("{:?}", model.table(*table).name), ""),
-        _ => ("        table: &str,\n", "table".to_owned(), " The table is named as in the model or as in the store."),
+        _ => ("        table: &str,\n", "table".to_owned(), "The table is named as in the model or as in the store."),
     };
     format!(
-        "\n    /// What a record of a table's stream tells.{about}\n    pub fn change(\n        &self,\n{table}        record: &keyform::operation::ChangeRecord,\n    ) -> Result<{}, keyform::CallError> {{\n        self.calls.change({name}, record)\n    }}\n",
+        "\n    /// Decodes a record of a table's stream.{about}\n    pub fn change(\n        &self,\n{table}        record: &keyform::operation::ChangeRecord,\n    ) -> Result<{}, keyform::CallError> {{\n        self.calls.change({name}, record)\n    }}\n",
         items.change
     )
 }
@@ -198,7 +200,7 @@ pub(super) fn source(checked: &Checked, items: &Items) -> String {
     };
     let literal = if text.contains(odd) { format!("{text:?}") } else { raw(text) };
     format!(
-        "impl {} {{\n    /// The model that this code was made of.\n    pub const SOURCE: &'static str = {literal};\n}}\n",
+        "impl {} {{\n    /// Source of the model.\n    pub const SOURCE: &'static str = {literal};\n}}\n",
         items.handle
     )
 }

@@ -34,7 +34,7 @@ use types::Types;
 /// Returns an error if the model has errors.
 pub(super) fn print(checked: &Checked, _: &Settings) -> Result<String, String> {
     if checked.has_errors() {
-        return Err("the model has errors: see `keyform check`".to_owned());
+        return Err("the model has errors: run `keyform check`".to_owned());
     }
     let mut types = Types::new(checked);
     let items = Items::take(&mut types);
@@ -48,7 +48,7 @@ pub(super) fn print(checked: &Checked, _: &Settings) -> Result<String, String> {
     Ok(parts.concat().trim_end().to_owned() + "\n")
 }
 
-const HEAD: &str = "// Made of a model by `keyform generate rust`: change the model, not this file.\n\n";
+const HEAD: &str = "// Generated from a model by `keyform generate rust`: change the model, not this file.\n\n";
 
 /// Names of the items that exist once per model.
 struct Items {

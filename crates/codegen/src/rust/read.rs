@@ -73,7 +73,7 @@ fn returned(types: &mut Types<'_>, number: usize, entity: EntityId, items: &mut 
     }
     let wanted = format!("{}{}", pascal(&read.name), types.entity(entity));
     let name = types.names.take(&wanted, "Part");
-    let about = vec![format!("What `{}` returns of a [`{}`].", read.name, types.entity(entity))];
+    let about = vec![format!("Fields of a [`{}`] that `{}` returns.", types.entity(entity), read.name)];
     items.push_str(&entity::part(types, entity, &name, &about, &|field| fields.contains(&field)));
     name
 }
@@ -125,7 +125,7 @@ fn collection(types: &mut Types<'_>, number: usize, items: &mut String) -> Shape
         values.push(format!("{field}: parts.{taken}({})?", entity.0));
     }
     items.push_str(&format!(
-        "/// What `{}` returns: the items of one collection.\n#[derive(Clone, Debug, PartialEq, Eq)]\npub struct {name} {{\n{fields}}}\n\n",
+        "/// Result of `{}`: the items of one collection.\n#[derive(Clone, Debug, PartialEq, Eq)]\npub struct {name} {{\n{fields}}}\n\n",
         read.name
     ));
     let mut end = "        let mut parts = call.collection().await?;\n".to_owned();

@@ -248,7 +248,7 @@ impl<'a> Types<'a> {
         let mut scope = Scope::with(&["Self"]);
         let variants: Vec<String> = texts.iter().map(|text| scope.take(&pascal(text), "")).collect();
         let mut code = format!(
-            "/// One of {} texts.\n#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]\npub enum {name} {{\n",
+            "/// One of {} values.\n#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]\npub enum {name} {{\n",
             texts.len()
         );
         for (variant, text) in variants.iter().zip(texts) {

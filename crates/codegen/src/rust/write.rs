@@ -61,7 +61,7 @@ fn input_struct(name: &str, handle: &str, method: &str, arguments: &[Argument]) 
     let optional = arguments.iter().filter(|argument| !argument.required).count();
     let default = if optional == arguments.len() { "Default, " } else { "" };
     let mut code = format!(
-        "/// What [`{handle}::{method}`] takes.\n#[derive(Clone, Debug, {default}PartialEq, Eq)]\npub struct {name} {{\n"
+        "/// Arguments of [`{handle}::{method}`].\n#[derive(Clone, Debug, {default}PartialEq, Eq)]\npub struct {name} {{\n"
     );
     for argument in arguments {
         code.push_str(&docs::comment(4, &[docs::code(&argument.name)]));
@@ -97,9 +97,11 @@ fn constructor(name: &str, arguments: &[Argument]) -> String {
             (true, _) => argument.rust.clone(),
         })
         .collect();
-    let mut code = format!("impl {name} {{\n    /// With what it must have; the rest is left out.\n    #[must_use]\n");
+    let mut code = format!(
+        "impl {name} {{\n    /// Creates the arguments with all required values; optional ones are absent.\n    #[must_use]\n"
+    );
     if required.len() > PARAMETERS_MAX {
-        code.push_str("    #[allow(clippy::too_many_arguments, reason = \"the model has as many\")]\n");
+        code.push_str("    #[allow(clippy::too_many_arguments, reason = \"the model declares this many\")]\n");
     }
     code.push_str(&layout::signature("pub fn new", &parameters, "Self"));
     code.push_str(&layout::value("Self", &values, ""));
@@ -115,16 +117,16 @@ fn refusals(types: &Types<'_>, items: &Items, number: usize, name: &str, method:
     let mut scope = Scope::with(&["Conflict", "Failed", "Self"]);
     let variants: Vec<String> = texts.iter().map(|text| scope.take(&pascal(text), "Outcome")).collect();
     let mut code = format!(
-        "/// Why [`{}::{method}`] did nothing.\n#[derive(Clone, Debug, PartialEq)]\npub enum {name} {{\n",
+        "/// Errors of [`{}::{method}`].\n#[derive(Clone, Debug, PartialEq)]\npub enum {name} {{\n",
         items.handle
     );
     for (variant, text) in variants.iter().zip(&texts) {
         code.push_str(&docs::comment(4, &[format!("Refused: {}.", docs::code(text))]));
         code.push_str(&format!("    {variant},\n"));
     }
-    code.push_str("    /// An item has changed since it was read, or is not there; as it is now.\n");
+    code.push_str("    /// An item has changed since it was read, or does not exist; contains the current item.\n");
     code.push_str(&format!("    Conflict(Option<Box<{}>>),\n", conflicting(types, items, number)));
-    code.push_str("    /// It was not refused, but failed.\n    Failed(keyform::CallError),\n}\n\n");
+    code.push_str("    /// The call failed for a reason outside the model.\n    Failed(keyform::CallError),\n}\n\n");
     let pairs: Vec<String> =
         variants.iter().zip(&texts).map(|(variant, text)| format!("{variant} = {text:?}")).collect();
     code.push_str(&layout::implementation("outcomes", name, &pairs));

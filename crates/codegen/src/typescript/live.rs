@@ -13,9 +13,7 @@ const LINE_MAX: usize = 120;
 /// Generates the class of live reads.
 pub(super) fn class(client: &Client<'_>, naming: &Naming) -> String {
     let (model, reads) = (client.model, naming.own("LiveReads"));
-    let mut text = format!(
-        "/** The reads of the model `{model}` that can be followed: what is there, then every change of it. */\n"
-    );
+    let mut text = format!("/** Live reads of the model `{model}`: the current items, then every change. */\n");
     text.push_str(&format!("export class {} {{\n  readonly #reads: {reads}\n\n", naming.live_class));
     text.push_str(&format!("  /** @internal */\n  constructor(options: {}) {{\n", naming.own("ClientOptions")));
     text.push_str(&format!("    this.#reads = new {reads}({}, options)\n  }}\n", quoted(model)));
@@ -62,15 +60,18 @@ fn signature(name: &str, takes: &str, returns: &str) -> String {
 
 fn docs(call: &Call<'_>, live: &Live, naming: &Naming) -> Vec<String> {
     let tells = match live {
-        Live::One(..) => "Tells the item, or `null` while there is none, and again whenever that changes.",
-        Live::Items(_) => "Tells a page of what is there, then each insert, change and removal, also beyond the page.",
-        Live::Count => "Tells how many there are, and again whenever that changes.",
+        Live::One(..) => "Yields the item, or `null` if it does not exist, and again after each change.",
+        Live::Items(_) => {
+            "Yields a page of the current items, then each insert, change and removal, also beyond the \
+            page."
+        }
+        Live::Count => "Yields the number of items, and again after each change.",
     };
     let mut text = call.summary.clone();
     if !text.is_empty() {
         text.push(String::new());
     }
-    text.push(format!("{tells} {{@link {}}} says when it ends.", naming.own("Live")));
+    text.push(format!("{tells} {{@link {}}} reports its end.", naming.own("Live")));
     text
 }
 

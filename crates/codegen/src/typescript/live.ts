@@ -1,15 +1,15 @@
-/** What live reads need to know besides. */
+/** Options of live reads. */
 export interface ClientOptions {
-  /** The WebSocket of live reads; the global one if nothing is said, which browsers have and Node from version 22 on. */
+  /** WebSocket of live reads; the global one by default, which browsers have, and Node since version 22. */
   readonly WebSocket?: LiveSocketConstructor | undefined
 }
 
-/** Makes a WebSocket. */
+/** Creates a WebSocket. */
 export type LiveSocketConstructor = new (url: string, protocols: string[]) => LiveSocket
 
-/** What live reads use of a WebSocket. */
+/** The part of a WebSocket that live reads use. */
 export interface LiveSocket {
-  // `any`, so that each implementation's own types of events will do.
+  // `any`, so that the event types of each implementation fit.
   onopen: ((event: any) => void) | null
   onmessage: ((event: any) => void) | null
   onerror: ((event: any) => void) | null
@@ -18,73 +18,73 @@ export interface LiveSocket {
   close(): void
 }
 
-/** What a live read may say besides its arguments. */
+/** Options of one live read. */
 export interface LiveOptions {
-  /** Ends it: whoever waits for what comes next gets the signal's reason thrown. */
+  /** Ends the read: waiting for the next event then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined
-  /** How long a connection may take to begin, or to answer when it is asked whether it is still there. */
+  /** Timeout for opening a connection and for the answer to a ping. */
   readonly timeoutMs?: number | undefined
-  /** How often in a row a lost connection is made again; 12 times, which is about half a minute, if nothing is said. */
+  /** Consecutive attempts to reconnect; 12 by default, about half a minute. */
   readonly triesMax?: number | undefined
 }
 
-/** What a live read of items may say besides its arguments. */
+/** Options of a live read of items. */
 export interface LiveItemsOptions extends LiveOptions {
-  /** Goes on after the event that had this token, if that is not too long ago. The arguments must be the same. */
+  /** Resumes after the event with this token, if it is not too old. The arguments must be the same. */
   readonly token?: string | undefined
 }
 
-/** An item of an answer. `T` has the type of each entity, by its name. */
+/** An item of a live read. `T` has the type of each entity, by name. */
 export type LiveItem<T> = {
   [N in keyof T]: {
-    /** Tells the item from others, in pages and changes alike. */
+    /** Identifies the item in pages and changes. */
     readonly key: string
     readonly entity: N
     readonly item: T[N]
-    /** The last second of the Unix epoch in which the item is part of the answer, if it leaves by itself. */
+    /** Last second of the Unix epoch in which the item is part of the result, if it leaves without a write. */
     readonly expires?: Whole | undefined
   }
 }[keyof T]
 
-/** The answer to begin with: it replaces whatever was known before. */
+/** The initial result, which replaces everything received before. */
 export interface LivePage<T> {
   readonly kind: 'page'
   readonly items: readonly LiveItem<T>[]
-  /** For more items, by the read itself; `null` if these are all. */
+  /** Cursor for more items, to be passed to the read itself; `null` if these are all. */
   readonly cursor: string | null
-  /** To go on after this event another time. */
+  /** Token to resume after this event. */
   readonly token: string
-  /** Why the answer begins anew, if it does. */
+  /** Reason why the result starts again, if it does. */
   readonly reset?: string | undefined
 }
 
-/** What happened to one item: it became part of the answer, it is different, or it left. */
+/** A change of one item: it was added to the result, changed, or left it. */
 export type LiveChange<T> = {
-  /** When. */
+  /** Time of the change. */
   readonly at: Date
-  /** The id of the change in the table's stream; none where time alone made the item leave. */
+  /** Id of the change in the table's stream; absent if the item left because of its time. */
   readonly change?: string | undefined
 } & (
   | ({ readonly kind: 'insert' | 'modify' } & LiveItem<T>)
   | { readonly kind: 'remove'; readonly key: string; readonly entity: keyof T }
 )
 
-/** Changes, in order; there may be none, if only the token is new. */
+/** Changes, in order; empty if only the token is new. */
 export interface LiveChanges<T> {
   readonly kind: 'changes'
   readonly changes: readonly LiveChange<T>[]
-  /** To go on after this event another time. */
+  /** Token to resume after this event. */
   readonly token: string
 }
 
-/** What a live read of items tells. */
+/** Event of a live read of items. */
 export type LiveEvent<T> = LivePage<T> | LiveChanges<T>
 
 /**
- * A read that is followed. Each loop over it has a connection, which is made again where it is lost and goes on where it was.
+ * A live read. Each loop over it has a connection, which is opened again when it is lost and resumes.
  *
- * It ends when the loop is left, or with an error: the reason of the signal, a {@link Problem} if the server says no, for instance because
- * the caller may no longer read this, or {@link Unreachable} if no connection can be made.
+ * It ends when the loop is left, or with an error: the reason of the signal, a {@link Problem} if the server rejects it, for instance because
+ * the caller may no longer read this, or {@link Unreachable} if no connection can be opened.
  */
 export class Live<E> implements AsyncIterable<E> {
   readonly #follow: Follow<E>
@@ -99,7 +99,7 @@ export class Live<E> implements AsyncIterable<E> {
   }
 }
 
-/** A read of items that is followed: a page, then changes of all that the read can return. See {@link Live} for when it ends. */
+/** A live read of items: a page, then all changes of the result. See {@link Live} for its end. */
 export class LiveItems<T> extends Live<LiveEvent<T>> {
   readonly #events: Follow<LiveEvent<T>>
 
@@ -109,7 +109,7 @@ export class LiveItems<T> extends Live<LiveEvent<T>> {
     this.#events = events
   }
 
-  /** All items by their keys, after the page and after each change. New ones come last, whatever the order of the read is. */
+  /** All items by key, after the page and after each change. New items come last, regardless of the order of the read. */
   snapshots(): Live<ReadonlyMap<string, LiveItem<T>>> {
     return new Live((ending) => snapshotsOf(this.#events(ending)))
   }
@@ -117,15 +117,15 @@ export class LiveItems<T> extends Live<LiveEvent<T>> {
 
 const LIVE_PROTOCOL = 'keyform.live.v1'
 const LIVE_TRIES_MAX = 12
-/** After so long without a word, the server is asked whether it is there. */
+/** Silence after which the client sends a ping. */
 const LIVE_SILENCE_MS = 30_000
-/** If so many messages wait for a slow reader, the connection is closed, and made again when they are taken. */
+/** Messages that may wait for a slow reader; beyond that, the connection is closed and opened again when they are consumed. */
 const LIVE_WAITING_MAX = 1_000
-/** Codes of a close after which trying again would not help. */
+/** Close codes after which a retry does not help. */
 const LIVE_CLOSES_FOR_GOOD: ReadonlySet<number> = new Set([1002, 1003, 1007, 1009])
-/** What may pass, so that trying again helps. */
+/** Temporary problems, after which a retry helps. */
 const LIVE_PASSES: ReadonlySet<string> = new Set(['busy', 'slow', 'store', 'too-many', 'unavailable'])
-/** The status that each problem has over HTTP. */
+/** HTTP status of each problem. */
 const LIVE_STATUS: ReadonlyMap<string, number> = new Map([
   ['arguments', 400],
   ['message', 400],
@@ -172,7 +172,7 @@ interface LiveMessage {
   readonly detail?: string
 }
 
-/** What a loop runs over. It can be left at any time, also while somebody waits for what comes next. */
+/** The iterator of a loop. The loop can be left at any time, also while it waits for the next event. */
 function iterate<E>(follow: Follow<E>): AsyncIterableIterator<E> {
   const ending = new AbortController()
   const left = new Error('the loop was left')
@@ -198,7 +198,7 @@ function iterate<E>(follow: Follow<E>): AsyncIterableIterator<E> {
   }
 }
 
-/** Follows reads of a model. */
+/** Runs live reads of a model. */
 class LiveReads {
   readonly #model: string
   readonly #options: ClientOptions
@@ -220,7 +220,7 @@ class LiveReads {
     return new Live((ending) => countsOf(this.#messages(pattern, args, options, ending)))
   }
 
-  /** Pages and changes, over as many connections as it takes. */
+  /** Yields pages and changes over any number of connections. */
   async *#messages(pattern: string, args: Arguments, options: LiveItemsOptions, ending: AbortController): Messages {
     const abort = (): void => ending.abort(options.signal?.reason)
     options.signal?.addEventListener('abort', abort)
@@ -241,9 +241,9 @@ class LiveReads {
         } catch (error) {
           ending.signal.throwIfAborted()
           const kind = error instanceof Problem ? error.kind : undefined
-          // The server has another model now: what was known is replaced by a page.
+          // The server has loaded another model: a new page replaces everything received before.
           if (hasBegun && kind === 'token') token = undefined
-          // A token of the caller that expired meanwhile may have been replaced.
+          // The caller's token has expired, and there may be a new one.
           else if (!mayPass(error) && !(tries === 0 && kind === 'unauthenticated')) throw error
           const triesMax = options.triesMax ?? (hasBegun ? LIVE_TRIES_MAX : (this.#options.triesMax ?? 4))
           if (tries >= triesMax) throw givenUp(pattern, tries, error)
@@ -265,23 +265,23 @@ class LiveReads {
     ending: AbortSignal,
   ): Promise<LiveConnection> {
     const subscribe = { type: 'subscribe', id: 'live', read: pattern, arguments: plain(args), token }
-    // Not by headers, which browsers cannot set.
+    // Not in headers, which browsers cannot set.
     const { authorization, 'x-keyform-caller': claims } = await callerOf(this.#options)
     const who = authorization?.replace('Bearer ', '') ?? claims
     const authenticate = who === undefined ? [] : [{ type: 'authenticate', token: who }]
     ending.throwIfAborted()
     const Socket = this.#options.WebSocket ?? (globalThis as { WebSocket?: LiveSocketConstructor }).WebSocket
-    if (Socket === undefined) throw new TypeError('there is no WebSocket here: pass one in the options of the client')
+    if (Socket === undefined) throw new TypeError('no WebSocket available: pass one in the options of the client')
     const socket = new Socket(socketUrl(urlOf(this.#options, this.#model, 'live')), [LIVE_PROTOCOL])
     const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs ?? 10_000
     return new LiveConnection(pattern, socket, [...authenticate, subscribe], timeoutMs, ending)
   }
 }
 
-/** The connection ended, or never began. */
+/** The connection ended, or was never open. */
 class LiveLost extends Error {}
 
-/** One connection, and what was told on it but not taken yet. */
+/** One connection, and its messages that were not consumed yet. */
 class LiveConnection {
   readonly #pattern: string
   readonly #socket: LiveSocket
@@ -306,7 +306,7 @@ class LiveConnection {
     this.#timer = setTimeout(() => this.#giveUp(), timeoutMs)
   }
 
-  /** What comes next; what the server says no with, or the loss of the connection, is thrown. */
+  /** Returns the next message; throws a rejection by the server or the loss of the connection. */
   async next(): Promise<LiveMessage> {
     for (;;) {
       const message = this.#waiting.shift()
@@ -323,16 +323,16 @@ class LiveConnection {
 
   #hear(text: string): void {
     const message = parsed(text) as LiveMessage | undefined
-    if (message === undefined) return this.#lose(new LiveLost('what came is not JSON'))
+    if (message === undefined) return this.#lose(new LiveLost('the message is not JSON'))
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#ask(), LIVE_SILENCE_MS)
     if (message.type === 'authenticated' || message.type === 'pong') return
     this.#waiting.push(message)
     this.#wake()
-    if (this.#waiting.length >= LIVE_WAITING_MAX) this.#lose(new LiveLost('too much waits to be taken'))
+    if (this.#waiting.length >= LIVE_WAITING_MAX) this.#lose(new LiveLost('too many unread messages'))
   }
 
-  /** Whether the server is still there cannot be told from silence. */
+  /** Sends a ping: silence alone does not show whether the server is alive. */
   #ask(): void {
     this.#timer = setTimeout(() => this.#giveUp(), this.#timeoutMs)
     this.#socket.send(JSON.stringify({ type: 'ping' }))
@@ -356,14 +356,14 @@ class LiveConnection {
     this.#ending.removeEventListener('abort', this.#close)
     const socket = this.#socket
     socket.onopen = socket.onmessage = socket.onclose = null
-    // One that is closed before it is open fails, and nobody needs to know.
+    // Closing a socket before it is open raises an error event that is of no interest.
     socket.onerror = () => undefined
     socket.close()
     this.#wake()
   }
 }
 
-/** `ws:` for `http:`; a path alone is one of the page's own server. */
+/** Returns the URL with `ws:` instead of `http:`; a path alone belongs to the page's own server. */
 function socketUrl(url: string): string {
   const page = (globalThis as { location?: { readonly href: string } }).location?.href
   const found = new URL(url, page)
@@ -371,7 +371,7 @@ function socketUrl(url: string): string {
   return found.href
 }
 
-function liveProblem(pattern: string, { code = 'unknown', detail = 'the server says no' }: LiveMessage): Problem {
+function liveProblem(pattern: string, { code = 'unknown', detail = 'rejected by the server' }: LiveMessage): Problem {
   return new Problem(pattern, LIVE_STATUS.get(code) ?? 500, code, detail)
 }
 
@@ -380,7 +380,7 @@ function mayPass(error: unknown): boolean {
 }
 
 function givenUp(pattern: string, tries: number, cause: unknown): unknown {
-  return cause instanceof Problem ? cause : new Unreachable(pattern, `no connection after ${tries} tries`, { cause })
+  return cause instanceof Problem ? cause : new Unreachable(pattern, `no connection after ${tries} attempts`, { cause })
 }
 
 async function* eventsOf<T>(messages: Messages, decoders: Decoders): AsyncGenerator<LiveEvent<T>, void, undefined> {
@@ -424,7 +424,7 @@ async function* snapshotsOf<T>(
   }
 }
 
-/** The item that there is; while one takes the place of another there may be two for a moment. */
+/** The current item; while one replaces another, there may be two for a moment. */
 async function* lastOf<T>(messages: Messages, decoders: Decoders): AsyncGenerator<T | null, void, undefined> {
   for await (const items of snapshotsOf(eventsOf<Record<string, T>>(messages, decoders))) {
     yield [...items.values()].at(-1)?.item ?? null

@@ -16,7 +16,7 @@ pub(super) fn outcomes(client: &Client<'_>, naming: &Naming) -> String {
     };
     let body: String = client.writes().map(line).collect();
     format!(
-        "/** The names by which each write is refused. */\nexport interface {} {{\n{body}}}\n",
+        "/** Outcomes of each write when it is refused. */\nexport interface {} {{\n{body}}}\n",
         naming.own("Outcomes")
     )
 }
@@ -53,9 +53,7 @@ fn live(client: &Client<'_>, naming: &Naming) -> (String, String) {
     }
     let (name, class) = (&naming.live, &naming.live_class);
     (
-        format!(
-            "  /** Reads that are followed: what is there, then every change of it. */\n  readonly {name}: {class}\n"
-        ),
+        format!("  /** Live reads: the current items, then every change. */\n  readonly {name}: {class}\n"),
         format!("    this.{name} = new {class}(options)\n"),
     )
 }
@@ -71,7 +69,7 @@ fn arguments(call: &Call<'_>, names: &CallNames, naming: &Naming) -> String {
         format!("{docs}  readonly {}{}: {kind}{}\n", property(argument.name), optional.0, optional.1)
     };
     let body: String = call.arguments.iter().map(line).collect();
-    format!("/** What `{}` takes. */\nexport interface {} {{\n{body}}}\n\n", names.method, names.arguments)
+    format!("/** Arguments of `{}`. */\nexport interface {} {{\n{body}}}\n\n", names.method, names.arguments)
 }
 
 /// Returns the names of the parts of an answer, such as `channel` and `messages`.
@@ -96,7 +94,7 @@ fn parts(call: &Call<'_>, names: &CallNames, naming: &Naming) -> String {
         format!("  readonly {name}: {kind}\n")
     };
     let body: String = parts.iter().zip(part_names(parts)).map(line).collect();
-    format!("/** What `{}` returns. */\nexport interface {} {{\n{body}}}\n\n", names.method, names.parts)
+    format!("/** Result of `{}`. */\nexport interface {} {{\n{body}}}\n\n", names.method, names.parts)
 }
 
 fn method(client: &Client<'_>, call: &Call<'_>, names: &CallNames, naming: &Naming) -> String {
@@ -111,7 +109,7 @@ fn method(client: &Client<'_>, call: &Call<'_>, names: &CallNames, naming: &Nami
     )
 }
 
-/// Returns the parameter for the arguments; empty if there are none.
+/// Returns the parameter for the arguments; empty without arguments.
 pub(super) fn takes(call: &Call<'_>, names: &CallNames) -> String {
     match call.arguments.as_slice() {
         [] => String::new(),

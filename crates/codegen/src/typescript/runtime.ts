@@ -1,52 +1,52 @@
-/** How a client reaches its server. */
+/** Options of a client. */
 export interface ClientOptions {
-  /** Where the server is: `https://api.example.com`. */
+  /** URL of the server: `https://api.example.com`. */
   readonly baseUrl: string | URL
-  /** The bearer token, or what gives it before each request. */
+  /** Bearer token, or a function that returns it before each request. */
   readonly token?: string | (() => string | Promise<string>) | undefined
-  /** Who calls, for a server in development that has no key to verify tokens with. */
+  /** Claims of the caller, for a server in development mode, which verifies no tokens. */
   readonly caller?: Caller | undefined
-  /** How long one try may take; 10 seconds if nothing is said. */
+  /** Timeout of one attempt; 10 seconds by default. */
   readonly timeoutMs?: number | undefined
-  /** How often a call is tried if the network fails or the server is busy; 4 times if nothing is said. */
+  /** Maximum attempts if the network fails or the server is busy; 4 by default. */
   readonly triesMax?: number | undefined
-  /** More headers for every request. */
+  /** Additional headers of every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** What sends requests; the global `fetch` if nothing is said. */
+  /** Sends the requests; the global `fetch` by default. */
   readonly fetch?: typeof globalThis.fetch | undefined
 }
 
-/** What one call may say besides its arguments. */
+/** Options of one call. */
 export interface CallOptions {
   /** Ends the call. */
   readonly signal?: AbortSignal | undefined
-  /** How long one try may take. */
+  /** Timeout of one attempt. */
   readonly timeoutMs?: number | undefined
 }
 
-/** What one write may say besides its arguments. */
+/** Options of one write. */
 export interface WriteOptions extends CallOptions {
-  /** Calls with the same key apply once; each call has one of its own if nothing is said. */
+  /** Calls with the same key are applied once; by default, each call has its own key. */
   readonly idempotencyKey?: string | undefined
 }
 
-/** Any value of JSON. Numbers whose digits JavaScript would lose are texts. */
+/** Any JSON value. Numbers with more digits than JavaScript can hold are strings. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 
-/** A whole number: a `bigint` where a `number` would lose digits. */
+/** An integer: a `bigint` if a `number` would lose digits. */
 export type Whole = number | bigint
 
-/** A number of up to 38 digits: a text where a `number` would lose some. */
+/** A number of up to 38 digits: a string if a `number` would lose digits. */
 export type Decimal = number | string
 
-/** Some items, and where they end. */
+/** Items of one page, and the cursor of the next. */
 export interface Page<T> {
   readonly items: readonly T[]
-  /** For the next page; `null` at the end. */
+  /** Cursor of the next page; `null` on the last page. */
   readonly cursor: string | null
 }
 
-/** The items of a read, page by page. Nothing is read before somebody asks. */
+/** The items of a read, page by page. It sends no request before the first use. */
 export class Pages<T> implements AsyncIterable<T> {
   readonly #read: (cursor: string | null) => Promise<Page<T>>
 
@@ -55,12 +55,12 @@ export class Pages<T> implements AsyncIterable<T> {
     this.#read = read
   }
 
-  /** One page: the first, or the one after a cursor. */
+  /** Returns one page: the first, or the one after a cursor. */
   page(cursor: string | null = null): Promise<Page<T>> {
     return this.#read(cursor)
   }
 
-  /** All pages, one after the other, from the first or from the one after a cursor. */
+  /** Yields all pages, from the first or from the one after a cursor. */
   async *pages(cursor: string | null = null): AsyncGenerator<Page<T>, void, undefined> {
     let next = cursor
     do {
@@ -70,7 +70,7 @@ export class Pages<T> implements AsyncIterable<T> {
     } while (next !== null)
   }
 
-  /** All items of all pages. */
+  /** Yields all items of all pages. */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     for await (const page of this.pages()) yield* page.items
   }
@@ -78,7 +78,7 @@ export class Pages<T> implements AsyncIterable<T> {
 
 /** A call that did not succeed. */
 export class CallError extends Error {
-  /** The pattern that was called. */
+  /** Name of the pattern that was called. */
   readonly pattern: string
 
   constructor(pattern: string, message: string, options?: ErrorOptions) {
@@ -88,14 +88,14 @@ export class CallError extends Error {
   }
 }
 
-/** No answer came: the network failed, or it took too long. `cause` has the last failure. */
+/** No answer: the network failed, or the request timed out. `cause` is the last failure. */
 export class Unreachable extends CallError {}
 
-/** The server says no. */
+/** The server rejected the call. */
 export class Problem extends CallError {
-  /** The status of HTTP. */
+  /** HTTP status. */
   readonly status: number
-  /** What sort of problem it is: `arguments`, `unauthenticated`, `forbidden`, `not-found`, `busy`, … */
+  /** Kind of the problem: `arguments`, `unauthenticated`, `forbidden`, `not-found`, `busy`, … */
   readonly kind: string
   /** What is wrong with this call. */
   readonly detail: string
@@ -108,14 +108,14 @@ export class Problem extends CallError {
   }
 }
 
-/** The names by which some write is refused. */
+/** Outcomes of refused writes. */
 export type Outcome = Outcomes[keyof Outcomes]
 
-/** A write that was refused by its model, with the name that the model gives to that. */
+/** A write that its model refused, with the outcome that the model declares. */
 export class Refused extends Problem {
-  /** The name of the refusal. */
+  /** Name of the outcome. */
   readonly outcome: Outcome
-  /** The item as it is now, as JSON, where that is why. */
+  /** The current item as JSON, if it caused the refusal. */
   readonly item: Json | undefined
 
   constructor(pattern: string, status: number, kind: string, detail: string, outcome: Outcome, item: Json | undefined) {
@@ -124,7 +124,7 @@ export class Refused extends Problem {
     this.item = item
   }
 
-  /** Whether it is a refusal of this write, whose names alone it can have then. */
+  /** Returns whether this is a refusal of the given write, and narrows the outcome to its names. */
   isOf<P extends keyof Outcomes>(pattern: P): this is this & { readonly outcome: Outcomes[P] } {
     return this.pattern === pattern
   }
@@ -137,7 +137,7 @@ const PAUSE_MAX_MS = 5_000
 type Arguments = object
 type Decode = (json: unknown) => unknown
 
-/** Sends requests, again if that may help, and reads what comes. */
+/** Sends requests, retries them if that may help, and parses the answers. */
 class Connection {
   readonly #model: string
   readonly #options: ClientOptions
@@ -156,7 +156,7 @@ class Connection {
   async post(pattern: string, args: Arguments, options: WriteOptions): Promise<unknown> {
     const headers = {
       'content-type': 'application/json',
-      // The same for every try, so that the write applies once.
+      // All attempts have the same key, so the write is applied once.
       'idempotency-key': options.idempotencyKey ?? freshKey(),
     }
     const init = { method: 'POST', body: JSON.stringify(plain(args)) }
@@ -183,13 +183,13 @@ class Connection {
       } catch (error) {
         if (error instanceof CallError) throw error
         options.signal?.throwIfAborted()
-        if (tries >= triesMax) throw new Unreachable(pattern, `no answer after ${tries} tries`, { cause: error })
+        if (tries >= triesMax) throw new Unreachable(pattern, `no answer after ${tries} attempts`, { cause: error })
       }
       await pause(pauseMs ?? backoffMs(tries), options.signal)
     }
   }
 
-  /** One try, with the whole body of the answer. */
+  /** One attempt, with the whole body of the answer. */
   async #try(url: string, init: RequestInit, options: CallOptions): Promise<[Response, string]> {
     options.signal?.throwIfAborted()
     const controller = new AbortController()
@@ -274,11 +274,11 @@ function freshKey(): string {
 
 function claimOf(name: string, value: unknown): string {
   const text = textOf(value)
-  if (/[^\x20-\x3a\x3c-\x7e]/.test(text)) throw new TypeError(`the caller's ${name} cannot stand in a header`)
+  if (/[^\x20-\x3a\x3c-\x7e]/.test(text)) throw new TypeError(`the caller's ${name} cannot be sent in a header`)
   return text
 }
 
-/** A list is its name several times; what is neither text nor number stands as JSON. */
+/** Repeats the name for each element of a list; values that are neither strings nor numbers are JSON. */
 function queryOf(args: Arguments, asJson: readonly string[]): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(args)) {
@@ -301,7 +301,7 @@ function textOf(value: unknown): string {
   return typeof json === 'string' ? json : JSON.stringify(json)
 }
 
-/** A value as the API takes it: times and bytes as text, sets as lists, large numbers as their digits. */
+/** Encodes a value for the API: times and bytes as strings, sets as lists, large numbers as digits. */
 function plain(value: unknown): unknown {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
   if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${value} cannot be sent`)
@@ -313,7 +313,7 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(entries.map(([name, part]) => [name, plain(part)]))
 }
 
-/** What JSON has as texts, numbers and lists, as what it is. */
+/** Decoders from JSON strings, numbers and lists to richer types. */
 const decode = {
   same: (json: unknown): unknown => json,
   time: (json: unknown): unknown => new Date(json as string),
@@ -324,7 +324,7 @@ const decode = {
   set: (of: Decode): Decode => (json) => new Set((json as unknown[]).map(of)),
   map: (of: Decode): Decode => (json) =>
     Object.fromEntries(Object.entries(json as object).map(([name, part]) => [name, of(part)])),
-  /** An object in which some fields are more than JSON; sets that are empty are left out there. */
+  /** Decodes an object in which some fields are more than JSON; empty sets are absent there. */
   record: (fields: Readonly<Record<string, Decode>>, sets: readonly string[] = []): Decode => (json) => {
     const empty = sets.filter((name) => !Object.hasOwn(json as object, name)).map((name) => [name, []] as [string, unknown])
     const entry = ([name, part]: [string, unknown]): [string, unknown] => {

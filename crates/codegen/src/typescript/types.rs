@@ -14,7 +14,7 @@ pub(super) fn print(client: &Client<'_>, naming: &Naming) -> String {
     for (entity, _) in &client.ids {
         let name = naming.id(*entity);
         text.push_str(&format!(
-            "/** A text that is known to be such an id. */\nexport type {name} = string & {{ readonly [brand]: {} }}\n",
+            "/** A string that is known to be such an id. */\nexport type {name} = string & {{ readonly [brand]: {} }}\n",
             quoted(name)
         ));
         text.push_str(&format!("export const {name} = (text: string): {name} => text as {name}\n\n"));
@@ -29,9 +29,9 @@ pub(super) fn print(client: &Client<'_>, naming: &Naming) -> String {
 fn caller(client: &Client<'_>, naming: &Naming) -> String {
     let name = naming.own("Caller");
     match &client.caller {
-        Some(members) => interface(&name, &["What a caller's token proves.".to_owned()], members, naming),
+        Some(members) => interface(&name, &["Claims of a caller's token.".to_owned()], members, naming),
         None => format!(
-            "/** The model has no callers to tell apart. */\nexport type {name} = {{ readonly [claim: string]: never }}\n"
+            "/** The model declares no caller. */\nexport type {name} = {{ readonly [claim: string]: never }}\n"
         ),
     }
 }

@@ -36,7 +36,7 @@ fn check(name: &str, found: &str) {
 #[test]
 fn a_small_model_in_typescript() {
     let text = printed("typescript", MODEL).unwrap();
-    check("notes.ts", &without(&text, "/** How a client reaches its server. */", "const decodeNote"));
+    check("notes.ts", &without(&text, "/** Options of a client. */", "const decodeNote"));
 }
 
 #[test]

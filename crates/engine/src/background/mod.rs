@@ -47,17 +47,16 @@ type Task = (&'static str, fn(&Engine) -> Result<(), Error>);
 
 /// Tasks of each pass.
 const ALWAYS: [Task; 5] = [
-    ("filling of indexes", Engine::fill_indexes),
-    ("filling of times of expiry", Engine::fill_expiries),
-    ("removal of indexes", Engine::remove_indexes),
+    ("index backfill", Engine::fill_indexes),
+    ("expiry backfill", Engine::fill_expiries),
+    ("index removal", Engine::remove_indexes),
     ("expiry", Engine::expire_items),
     ("following of stream shards", Engine::follow_shards),
 ];
 /// Tasks that run once per `TRIM_INTERVAL_MS`.
-const SELDOM: [Task; 2] = [("trimming of streams", Engine::trim_streams), ("removal of tokens", Engine::forget_tokens)];
+const SELDOM: [Task; 2] = [("stream trimming", Engine::trim_streams), ("token removal", Engine::forget_tokens)];
 /// Tasks at the end of each pass, because the others may leave keys to delete or tables to count.
-const AT_LAST: [Task; 2] =
-    [("removal of dropped keys", Engine::collect_garbage), ("counting of items", Engine::recount)];
+const AT_LAST: [Task; 2] = [("removal of dropped keys", Engine::collect_garbage), ("item counting", Engine::recount)];
 
 impl Engine {
     /// Runs one pass; `everything` includes the tasks that do not run in each pass.

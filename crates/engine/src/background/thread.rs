@@ -42,7 +42,7 @@ impl Background {
         self.engine.work.stop();
         let joined = self.thread.lock().take().map(JoinHandle::join);
         if joined.is_some_and(|ended| ended.is_err()) {
-            tracing::error!("the background thread ended by itself");
+            tracing::error!("the background thread ended unexpectedly");
         }
     }
 }
@@ -51,7 +51,8 @@ fn spawn(engine: Arc<Engine>, interval: Duration) -> Option<JoinHandle<()>> {
     match thread::Builder::new().name("background".to_owned()).spawn(move || run(&engine, interval)) {
         Ok(thread) => Some(thread),
         Err(error) => {
-            tracing::error!(%error, "the background thread could not be started: nothing expires, indexes are not filled");
+            tracing::error!(%error, "cannot start the background thread: items do not expire, indexes are not \
+                backfilled");
             None
         }
     }

@@ -95,7 +95,7 @@ impl Work {
         let mut failing = self.failing.lock();
         match &outcome {
             Err(error) if failing.insert(task) => {
-                tracing::error!(task, error = error.message(), "a background task failed; it is retried");
+                tracing::error!(task, error = error.message(), "a background task failed; retrying");
             }
             Ok(()) if failing.remove(task) => tracing::warn!(task, "a background task succeeded again"),
             _ => {}

@@ -95,18 +95,20 @@ impl fmt::Display for KeyError {
         match self {
             Self::MasterMissing { file, data_dir } => write!(
                 f,
-                "{} is encrypted and its master key file was not found at {}: put the file back there, or name it with --master-key-file or KEYFORM_MASTER_KEY_FILE",
+                "{} is encrypted, but its master key file was not found at {}: restore the file, or pass its path \
+                with --master-key-file or KEYFORM_MASTER_KEY_FILE",
                 data_dir.display(),
                 file.display()
             ),
             Self::WrongMaster { file, needed } => write!(
                 f,
-                "the data is encrypted under master key {needed}, which is not in {}: name the file that has it with --master-key-file or KEYFORM_MASTER_KEY_FILE",
+                "the data is encrypted with master key {needed}, which is not in {}: pass the file that contains it \
+                with --master-key-file or KEYFORM_MASTER_KEY_FILE",
                 file.display()
             ),
             Self::Exposed { file, mode } => write!(
                 f,
-                "{} can be read by others (mode {mode:04o}): run chmod 600 {}",
+                "{} is readable by other users (mode {mode:04o}): run chmod 600 {}",
                 file.display(),
                 file.display()
             ),
@@ -115,26 +117,27 @@ impl fmt::Display for KeyError {
             }
             Self::RingMissing { data_dir } => write!(
                 f,
-                "{} holds data but no key ring (file {}): restore that file from a backup, or switch encryption off if the data was made so",
+                "{} contains data but no key ring (file {}): restore that file from a backup, or disable encryption \
+                if the data was created without it",
                 data_dir.display(),
                 super::KEY_RING_FILE
             ),
             Self::DirectoryMissing { data_dir } => {
-                write!(f, "there is no data directory {}: name it with --data", data_dir.display())
+                write!(f, "no data directory {}: choose one with --data", data_dir.display())
             }
             Self::Foreign { data_dir, found } => write!(
                 f,
-                "{} is not a data directory of this program (it holds {found:?}): choose an empty directory",
+                "{} is not a Keyform data directory (it contains {found:?}): choose an empty directory",
                 data_dir.display()
             ),
             Self::InUse { id } => {
                 write!(f, "master key {id} is the current one: rotate the keys of every data directory first")
             }
             Self::Unknown { file, id } => {
-                write!(f, "there is no master key {id} in {}: `keyform keys show` lists them", file.display())
+                write!(f, "no master key {id} in {}: `keyform keys show` lists them", file.display())
             }
             Self::Io { action, file, source } => write!(f, "cannot {action} {}: {source}", file.display()),
-            Self::NoRandom => f.write_str("the operating system gave no random bytes: try again"),
+            Self::NoRandom => f.write_str("the operating system provides no random bytes: try again"),
         }
     }
 }

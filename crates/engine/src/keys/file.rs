@@ -20,7 +20,7 @@ pub(super) fn read(file: &Path) -> Result<Option<KeyText>, KeyError> {
     match fs::read_to_string(file) {
         Ok(text) => Ok(Some(Zeroizing::new(text))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(KeyError::format(file, "it is not text")),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(KeyError::format(file, "it is not UTF-8 text")),
         Err(error) => Err(KeyError::io("read", file)(error)),
     }
 }

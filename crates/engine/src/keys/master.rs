@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! keyform master keys, version 1
-//! # Without this file the data encrypted under it cannot be read: keep a copy, show it to nobody.
+//! # Without this file, data encrypted with it cannot be read. Back it up, and keep it secret.
 //! key 3f9a61c07be2d514 <32 bytes in base64>
 //! key 90b1…            <the last line is the current key>
 //! ```
@@ -20,7 +20,7 @@ use super::file::{self, KeyText};
 use super::wrap::Secret;
 
 const TITLE: &str = "keyform master keys, version 1";
-const ADVICE: &str = "# Without this file the data encrypted under it cannot be read: keep a copy, show it to nobody.";
+const ADVICE: &str = "# Without this file, data encrypted with it cannot be read. Back it up, and keep it secret.";
 
 /// Fingerprint of a master key: 16 hexadecimal digits. Not secret.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -94,7 +94,7 @@ impl MasterKeys {
             return Ok(keys);
         }
         // Another process created the file first: use its key.
-        Self::load(file)?.ok_or_else(|| KeyError::format(file, "it vanished while being read"))
+        Self::load(file)?.ok_or_else(|| KeyError::format(file, "it disappeared while being read"))
     }
 
     /// Reads the file, which must exist because `data_dir` needs it.
@@ -182,7 +182,7 @@ impl MasterKeys {
             .filter(|(_, line)| !line.starts_with('#') && !line.trim().is_empty())
             .map(|(place, line)| parse_key(line).ok_or_else(|| bad_line(file, place + 2)))
             .collect::<Result<Vec<_>, _>>()?;
-        let current = older.pop().ok_or_else(|| KeyError::format(file, "it holds no key"))?;
+        let current = older.pop().ok_or_else(|| KeyError::format(file, "it contains no key"))?;
         Ok(Self { file: file.to_owned(), older, current })
     }
 
@@ -200,7 +200,7 @@ impl MasterKeys {
 }
 
 fn bad_line(file: &Path, line: usize) -> KeyError {
-    KeyError::format(file, format!("line {line} is not `key`, its id and 32 bytes in base64 that fit the id"))
+    KeyError::format(file, format!("line {line} is not `key`, an id and 32 bytes in base64 that match the id"))
 }
 
 fn parse_key(line: &str) -> Option<MasterKey> {

@@ -142,16 +142,16 @@ pub(super) fn refuse_occupied(data_dir: &Path) -> Result<(), KeyError> {
 fn parse(file: &Path, text: &str, masters: &MasterKeys) -> Result<KeyRing, KeyError> {
     let damaged = |what: &str| KeyError::format(file, what);
     if text.lines().next() != Some(TITLE) {
-        return Err(damaged("it does not begin as a key ring of version 1"));
+        return Err(damaged("it does not start like a key ring of version 1"));
     }
     let master_id = text.lines().nth(1).and_then(|line| line.strip_prefix("master "));
     let master_id = MasterKeyId::from_text(master_id.ok_or_else(|| damaged("it names no master key"))?);
     let master = masters.find(&master_id)?;
     let (sealed, seal) = text.trim_end().rsplit_once("seal ").ok_or_else(|| damaged("it has no seal"))?;
-    master.secret.unwrap(&seal_context(sealed), seal).ok_or_else(|| damaged("its seal does not fit"))?;
+    master.secret.unwrap(&seal_context(sealed), seal).ok_or_else(|| damaged("its seal does not match"))?;
     let mut ring = KeyRing { file: file.to_owned(), master: master_id, current: 0, keys: BTreeMap::new() };
     for line in sealed.lines().skip(2) {
-        parse_line(&mut ring, line, master).ok_or_else(|| damaged("one of its lines cannot be read"))?;
+        parse_line(&mut ring, line, master).ok_or_else(|| damaged("one of its lines cannot be parsed"))?;
     }
     match ring.keys.contains_key(&ring.current) {
         true => Ok(ring),

@@ -46,7 +46,7 @@ impl Shared {
         match read_tables(&tables) {
             Ok(versions) => Absorbed { tables, versions },
             Err(error) => {
-                tracing::warn!(%error, "cannot merge small tables into the next one; they stay as they are");
+                tracing::warn!(%error, "cannot merge small tables into the next one; they stay unchanged");
                 Absorbed::default()
             }
         }

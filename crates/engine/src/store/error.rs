@@ -153,7 +153,8 @@ impl fmt::Display for StoreError {
             }
             StoreError::Foreign { place, found } => write!(
                 f,
-                "{place} is not a data directory of this program (it holds {found:?} but no MANIFEST): choose an empty directory"
+                "{place} is not a Keyform data directory (it contains {found:?} but no MANIFEST): choose an empty \
+                directory"
             ),
             StoreError::Newer { found, supported } => write!(
                 f,
@@ -168,16 +169,18 @@ impl fmt::Display for StoreError {
             StoreError::Sync { file, source } => write!(f, "cannot sync {file}: {source}"),
             StoreError::Paused { cause } => write!(
                 f,
-                "the store takes no writes for now ({cause}): nothing was written; it retries by itself and takes writes again when that succeeds"
+                "the store accepts no writes at the moment ({cause}): nothing was written; the store retries and \
+                accepts writes again when that succeeds"
             ),
             StoreError::Unconfirmed { cause } => write!(
                 f,
-                "the write is not confirmed ({cause}): the store applies it when it recovers, and loses it when the process ends before; read before you repeat it"
+                "the write is not confirmed ({cause}): the store applies it when it recovers, and loses it if the \
+                process ends first; read before you retry"
             ),
             StoreError::Io { action, file, source } => write!(f, "cannot {action} {file}: {source}"),
             StoreError::Poisoned { cause } => write!(
                 f,
-                "the store refuses writes since an earlier failure ({cause}): correct the cause and reopen the store"
+                "the store rejects writes after an earlier failure ({cause}): fix the cause and reopen the store"
             ),
             StoreError::Closed => f.write_str("the store is closed: open it again"),
             StoreError::BatchTooLarge => f.write_str("the batch is too large for one commit: split it"),

@@ -74,7 +74,7 @@ impl Shared {
         // The manifest no longer needs the segments. One that cannot be removed now is removed by a later flush or
         // opening.
         remove_segments(files, frozen.first_segment)
-            .unwrap_or_else(|error| tracing::warn!(%error, "a journal file that is not needed any more stays for now"));
+            .unwrap_or_else(|error| tracing::warn!(%error, "cannot remove an obsolete journal file yet"));
         Ok(())
     }
 }

@@ -84,7 +84,7 @@ impl Shared {
     fn postpone(&self, turn: Turn<'_>, frame: Frame, error: &StoreError) {
         let cause = error.cause();
         if self.gate.pause(cause.clone()) {
-            tracing::error!(%cause, "the journal cannot be written: the store refuses writes until a retry succeeds");
+            tracing::error!(%cause, "cannot write the journal: the store rejects writes until a retry succeeds");
         }
         turn.postpone(frame);
     }

@@ -85,7 +85,7 @@ impl FileHeader {
     pub(super) fn decode(bytes: &[u8], name: &str, kind: FileKind, number: u64) -> Result<Self, StoreError> {
         let damaged = |what: &str| StoreError::corrupt(name, what);
         let bytes = bytes.get(..HEADER_BYTES).ok_or_else(|| damaged("shorter than a header"))?;
-        let (format, header) = parse(bytes).ok_or_else(|| damaged("the header's checksum does not fit"))?;
+        let (format, header) = parse(bytes).ok_or_else(|| damaged("the header's checksum does not match"))?;
         if format > FORMAT_VERSION {
             return Err(StoreError::Newer { found: format, supported: FORMAT_VERSION });
         }

@@ -344,7 +344,7 @@ pub(super) fn replay(
     if end < frames.bytes.len() {
         let torn = last && (header.flags & FLAG_UNSYNCED != 0 || !frames.good_frame_follows(end));
         if !torn {
-            return Err(StoreError::corrupt(&name, format!("a frame at byte {end} does not open")));
+            return Err(StoreError::corrupt(&name, format!("a frame at byte {end} cannot be decrypted")));
         }
     }
     if last {

@@ -130,17 +130,17 @@ impl Manifest {
     fn open(mut bytes: Vec<u8>, vault: &Vault) -> Result<(Self, u32), StoreError> {
         let damaged = |what: &str| StoreError::corrupt(MANIFEST_NAME, what);
         let header = FileHeader::decode(&bytes, MANIFEST_NAME, FileKind::Manifest, 0)?;
-        let (front, body) = bytes.split_at_mut_checked(BODY_START).ok_or_else(|| damaged("it is cut off"))?;
+        let (front, body) = bytes.split_at_mut_checked(BODY_START).ok_or_else(|| damaged("it is truncated"))?;
         let (key_check, checksum) = front[HEADER_BYTES..].split_at_mut(KEY_CHECK_BYTES + TAG_BYTES);
         if XxHash64::oneshot(0, key_check).to_le_bytes() != *checksum {
-            return Err(damaged("the checksum of the key check does not fit"));
+            return Err(damaged("the checksum of the key check does not match"));
         }
         let seal = header.seal(vault)?;
         if seal.open(0, key_check).is_none() {
-            return Err(wrong_key("the data was made with another master key: give that one"));
+            return Err(wrong_key("the data was created with another master key: use that one"));
         }
-        let length = seal.open(1, body).ok_or_else(|| damaged("its body does not open"))?;
-        let manifest = decode(&body[..length], header.store_id).ok_or_else(|| damaged("its body makes no sense"))?;
+        let length = seal.open(1, body).ok_or_else(|| damaged("its body cannot be decrypted"))?;
+        let manifest = decode(&body[..length], header.store_id).ok_or_else(|| damaged("its body is invalid"))?;
         Ok((manifest, header.key_id))
     }
 

@@ -72,7 +72,7 @@ impl Shared {
         files.update_work(|work| failures = work.obstacles.note(task, cause.clone()));
         // The thread that paused the journal has already logged an unconfirmed write.
         if failures == 1 && !matches!(error, StoreError::Unconfirmed { .. }) {
-            tracing::error!(task = task.name(), %cause, "a task of the store failed; it is retried until it succeeds");
+            tracing::error!(task = task.name(), %cause, "a task of the store failed; retrying until it succeeds");
         }
         files.background.rest(pause(error, failures));
     }

@@ -80,13 +80,13 @@ impl Vault {
     pub(super) fn seal(&self, key_id: u32, salt: &Salt, identity: &[u8]) -> Result<Seal, StoreError> {
         match (&self.keys, key_id) {
             (None, PLAIN_KEY_ID) => Ok(Seal::Checked(XxHash64::oneshot(XxHash64::oneshot(0, salt), identity))),
-            (None, _) => Err(wrong_key("the data is encrypted: give the master key it was made with")),
-            (Some(_), PLAIN_KEY_ID) => {
-                Err(wrong_key("the data is not encrypted: open it with encryption switched off"))
-            }
+            (None, _) => Err(wrong_key("the data is encrypted: use the master key it was created with")),
+            (Some(_), PLAIN_KEY_ID) => Err(wrong_key("the data is not encrypted: open it with encryption disabled")),
             (Some(keys), id) => match keys.keys.get(&id) {
                 Some(key) => Ok(Seal::Encrypted(Box::new(derive(key, salt, identity)?))),
-                None => Err(wrong_key(&format!("data key {id} is missing: give the key ring the data was made with"))),
+                None => {
+                    Err(wrong_key(&format!("data key {id} is missing: use the key ring the data was created with")))
+                }
             },
         }
     }

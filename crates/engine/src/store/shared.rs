@@ -75,7 +75,7 @@ impl Shared {
     pub(super) fn poison(&self, error: &StoreError) {
         let cause = error.cause();
         if self.gate.fail(StoreError::Poisoned { cause: cause.clone() }) {
-            tracing::error!(%cause, "the store failed: it refuses writes until it is opened again");
+            tracing::error!(%cause, "the store failed: it rejects writes until it is reopened");
         }
     }
 

@@ -30,21 +30,21 @@ pub(super) fn report(file: &str, end: usize, rest: &[u8], frame_bytes: Option<us
     match classify(rest, frame_bytes) {
         Tail::Nothing => {}
         Tail::Unused { bytes } => {
-            tracing::info!(file, bytes, "the store was not closed: unused space is cut off");
+            tracing::info!(file, bytes, "the store was not closed: truncating unused space");
         }
         Tail::Torn { bytes } => tracing::info!(
             file,
             position = end,
             bytes_kept = end,
             bytes_dropped = bytes,
-            "the process ended in the middle of a write, which was never acknowledged: it is cut off"
+            "the process ended during a write that was never acknowledged: truncating it"
         ),
         Tail::Damaged { bytes } => tracing::warn!(
             file,
             position = end,
             bytes_kept = end,
             bytes_dropped = bytes,
-            "the last frame of the journal is damaged and was cut off: the writes in it may have been acknowledged"
+            "the last frame of the journal is damaged and was truncated: its writes may have been acknowledged"
         ),
     }
 }

@@ -47,5 +47,5 @@ impl Engine {
 }
 
 fn refused() -> Error {
-    Error::internal("the store refused a change of the catalog: look at its health and open it anew")
+    Error::internal("the store rejected a change of the catalog: check its health and reopen it")
 }

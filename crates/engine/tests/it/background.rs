@@ -51,7 +51,7 @@ fn a_failing_disk_ends_background_work_with_an_error() {
     assert!(database.sweep().is_err());
     assert!(database.health().is_err());
     let described = database.execute_blocking(Operation::DescribeTable { table: TABLE.to_owned() });
-    assert!(described.is_err(), "what a power cut could take back is not told");
+    assert!(described.is_err(), "what a power cut could revert is not reported");
     assert!(database.close().is_err());
 }
 

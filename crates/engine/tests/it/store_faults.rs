@@ -386,7 +386,7 @@ fn new_files_use_the_new_key_and_old_ones_stay_readable() {
     let store = Store::open(Arc::new(disk), Some(fourth), one_table).unwrap();
     assert_eq!(store.stats().level_files.iter().sum::<usize>(), 1);
     store.compact().unwrap();
-    assert_eq!(store.stats().key_ids, [4], "a single table is written anew, too");
+    assert_eq!(store.stats().key_ids, [4], "a single table is rewritten too");
 }
 
 /// Kills the store after some commits and removes the newest segment.

@@ -38,7 +38,7 @@ fn a_thread_that_waits_writes_the_journal_itself() {
     let disk = SimDisk::new();
     let store = open(Arc::new(disk.clone()));
     let first = commit(&store, "first");
-    assert!(!disk.names().iter().any(|name| name.ends_with(".journal")), "nobody has asked for it yet");
+    assert!(!disk.names().iter().any(|name| name.ends_with(".journal")), "not requested yet");
     assert_eq!(first.wait().unwrap(), 1);
     assert!(open(Arc::new(disk.cut_power(PowerCut::DropAll))).snapshot().get(b"first").unwrap().is_some());
 }

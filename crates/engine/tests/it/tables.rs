@@ -68,7 +68,7 @@ fn a_table_is_being_made_and_then_active_and_comes_back_after_a_restart() {
         assert_eq!(world.describe(), counted);
         world.cut_power();
         world.sweep();
-        assert_eq!(world.describe(), counted, "counted anew after an unclean end");
+        assert_eq!(world.describe(), counted, "counted again after an unclean end");
         counted
     });
 }

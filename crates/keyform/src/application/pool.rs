@@ -139,7 +139,7 @@ pub enum PoolError {
 impl fmt::Display for PoolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Overloaded => "too many callers wait for this work: try again in a moment",
+            Self::Overloaded => "too many callers wait for this work: try again later",
             Self::Broken => "the work panicked",
         })
     }

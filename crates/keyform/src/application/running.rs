@@ -61,9 +61,9 @@ async fn repeat(application: String, job: Job) {
             Some(Ok(Ok(done))) if done.is_empty() => tracing::debug!(application, job = job.name(), "nothing to do"),
             Some(Ok(Ok(done))) => tracing::info!(application, job = job.name(), "{done}"),
             Some(Ok(Err(error))) => {
-                tracing::warn!(application, job = job.name(), "failed, and is tried again: {error}")
+                tracing::warn!(application, job = job.name(), "failed; retrying at the next run: {error}")
             }
-            Some(Err(panic)) => tracing::error!(application, job = job.name(), "stopped in the middle: {panic}"),
+            Some(Err(panic)) => tracing::error!(application, job = job.name(), "panicked: {panic}"),
             None => {}
         }
     }

@@ -59,7 +59,7 @@ impl Checkpoint {
         let tables = match fs::read_to_string(&file) {
             Ok(text) => parse(&text).ok_or_else(|| {
                 CopyError::Checkpoint(format!(
-                    "{} is no checkpoint of a copy: remove it, or name another",
+                    "{} is not a checkpoint of a copy: remove it, or choose another file",
                     file.display()
                 ))
             })?,
@@ -99,7 +99,7 @@ impl Checkpoint {
         if let Some(state) = self.state(from) {
             if state.to != to || state.source != id {
                 return Err(CopyError::Checkpoint(format!(
-                    "the checkpoint is of another copy of {from}: remove it, or name another with --checkpoint"
+                    "the checkpoint belongs to another copy of {from}: remove it, or choose another with --checkpoint"
                 )));
             }
             return Ok(());

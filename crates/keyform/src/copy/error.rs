@@ -49,25 +49,29 @@ pub enum CopyError {
 impl fmt::Display for CopyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoTable(table) => write!(f, "there is no table {table} to copy from"),
+            Self::NoTable(table) => write!(f, "the source has no table {table}"),
             Self::NotEmpty(table) => write!(
                 f,
-                "the table {table} to write to is not empty: write to another, or add --overwrite to replace items of the same keys"
+                "the target table {table} is not empty: choose another, or pass --overwrite to replace items with the \
+                same keys"
             ),
-            Self::OtherKey(table) => write!(f, "the table {table} to write to has another key than the source"),
+            Self::OtherKey(table) => write!(f, "the key of the target table {table} differs from the source"),
             Self::NoImages(table) => write!(
                 f,
-                "the stream of {table} does not carry new images: it must be `stream new_and_old` or `stream new` to be followed"
+                "the stream of {table} does not carry new images: to follow it, it must be `stream new_and_old` or \
+                `stream new`"
             ),
             Self::Checkpoint(why) => f.write_str(why),
             Self::Differs { from, to, source, target } => write!(
                 f,
-                "{from} and {to} differ: {source} there, {target} here. If {from} is being written to, copy with --follow"
+                "{from} and {to} differ: {source} in the source, {target} in the target. If {from} receives writes, \
+                copy with --follow"
             ),
             Self::Trimmed(table) => write!(
                 f,
-                "changes of {table} that are still to be brought over are no longer kept: a stream keeps them for 24 hours, and the copy was \
-                 stopped or took longer. Remove the checkpoint and copy into an empty table again; more --segments and --write-units make it quicker"
+                "the stream of {table} no longer has the next changes: a stream keeps them for 24 hours, and the copy \
+                was interrupted or took longer. Remove the checkpoint and copy into an empty table again; more \
+                --segments and --write-units make it faster"
             ),
             Self::Feed(error) => error.fmt(f),
             Self::Deploy(error) => error.fmt(f),

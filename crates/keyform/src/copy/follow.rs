@@ -37,7 +37,7 @@ pub(super) async fn follow(
 ) -> Result<u64, CopyError> {
     let position = copier.checkpoint.position(table).and_then(|text| Position::of_text(&text));
     let position =
-        position.ok_or_else(|| CopyError::Checkpoint("the checkpoint's position cannot be read".to_owned()))?;
+        position.ok_or_else(|| CopyError::Checkpoint("cannot parse the position in the checkpoint".to_owned()))?;
     let trimmed = |error: FeedError| match error {
         FeedError::TooOld => CopyError::Trimmed(table.to_owned()),
         error => error.into(),

@@ -40,7 +40,7 @@ impl Writer {
             }
             tries = if writes.len() < before { 0 } else { tries + 1 };
             if tries == TRIES_MAX {
-                let why = "the store takes no more writes: give it more capacity, or copy more slowly";
+                let why = "the store accepts no more writes: increase its capacity, or copy more slowly";
                 return Err(remote::reported(ErrorCode::Throttling.name(), why, Detail::None));
             }
             pause = if tries == 0 { FIRST_PAUSE } else { (pause * 2).min(PAUSE_MAX) };

@@ -80,7 +80,7 @@ impl Columns {
     /// Parses a row of cells into an item.
     pub(super) fn item(&self, cells: &[Option<String>]) -> Result<Attributes, String> {
         if cells.len() > self.0.len() {
-            return Err(format!("it has {} cells, the first row {}", cells.len(), self.0.len()));
+            return Err(format!("the row has {} cells, the first row has {}", cells.len(), self.0.len()));
         }
         let mut item = Attributes::new();
         for (column, cell) in self.0.iter().zip(cells) {
@@ -124,7 +124,7 @@ fn value(kind: AttributeType, cell: &str) -> Result<AttributeValue, String> {
             .parse()
             .map(AttributeValue::N)
             .map_err(|_| format!("`{cell}` is not a number DynamoDB can hold")),
-        AttributeType::B => STANDARD.decode(cell).map(AttributeValue::B).map_err(|_| "it is not base64".to_owned()),
+        AttributeType::B => STANDARD.decode(cell).map(AttributeValue::B).map_err(|_| "not valid base64".to_owned()),
         AttributeType::Bool => {
             cell.parse().map(AttributeValue::Bool).map_err(|_| format!("`{cell}` is neither true nor false"))
         }

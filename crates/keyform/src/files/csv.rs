@@ -38,7 +38,7 @@ impl<R: BufRead> Rows<R> {
             while text.matches('"').count() % 2 == 1 {
                 match self.read_line()? {
                     Some(more) => text.push_str(&more),
-                    None => return Err(std::io::Error::other("a quote is never closed")),
+                    None => return Err(std::io::Error::other("unclosed quote")),
                 }
             }
             let text = text.strip_suffix('\n').unwrap_or(&text);
@@ -62,7 +62,7 @@ fn cells(row: &str) -> std::io::Result<Vec<Option<String>>> {
     loop {
         let (cell, after) = match rest.strip_prefix('"') {
             Some(quoted) => {
-                let (text, after) = unquote(quoted).ok_or_else(|| std::io::Error::other("a quote is never closed"))?;
+                let (text, after) = unquote(quoted).ok_or_else(|| std::io::Error::other("unclosed quote"))?;
                 (Some(text), after)
             }
             None => {
@@ -74,7 +74,7 @@ fn cells(row: &str) -> std::io::Result<Vec<Option<String>>> {
         match after.strip_prefix(',') {
             Some(next) => rest = next,
             None if after.is_empty() => return Ok(cells),
-            None => return Err(std::io::Error::other("something follows a closing quote")),
+            None => return Err(std::io::Error::other("unexpected character after a closing quote")),
         }
     }
 }

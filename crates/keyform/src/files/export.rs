@@ -104,7 +104,7 @@ async fn to_csv(export: &Export<'_>, table: &TableDescription) -> Result<(u64, P
     let mut items = 0;
     walk(&*export.store, export.table, (0, 1), |item| {
         let cells = columns.cells(item).ok_or_else(|| {
-            CopyError::Data(format!("{} got an attribute more while it was read: export it again", export.table))
+            CopyError::Data(format!("a new attribute appeared in {} during the export: export it again", export.table))
         })?;
         csv::write(&mut out, &cells).map_err(failed)?;
         items += 1;

@@ -53,7 +53,7 @@ const CHUNK: usize = 1000;
 pub async fn import(import: &Import<'_>) -> Result<u64, CopyError> {
     let table = describe(&*import.store, import.table).await?;
     let table = table.ok_or_else(|| {
-        CopyError::Data(format!("there is no table {} to import into: make it first, or say its key", import.table))
+        CopyError::Data(format!("there is no table {} to import into: create it first, or pass its key", import.table))
     })?;
     let resume = import.checkpoint.map(|file| Resume::open(file, import.from, &table)).transpose()?;
     let (resume, written) = resume.map_or((None, None), |(resume, written)| (Some(resume), written));
@@ -96,14 +96,14 @@ fn detect(from: &Path) -> Result<Format, CopyError> {
         "manifest-summary.json" => Ok(Format::S3),
         name if name.ends_with(".csv") => Ok(Format::Csv),
         name if name.ends_with(".json") || name.ends_with(".jsonl") || name.ends_with(".ndjson") => Ok(Format::Lines),
-        _ => Err(CopyError::Data(format!("what is in {}? Say so: --format s3, jsonl or csv", from.display()))),
+        _ => Err(CopyError::Data(format!("unknown format of {}: pass --format s3, jsonl or csv", from.display()))),
     }
 }
 
 async fn from_folder(from: &Path, load: &mut Load<'_>) -> Result<(), CopyError> {
     let folder = if from.is_dir() { from } else { from.parent().unwrap_or(from) };
     let export = manifest::find(folder)?.ok_or_else(|| {
-        CopyError::Data(format!("{} has no export: there is no manifest-summary.json", folder.display()))
+        CopyError::Data(format!("{} contains no export: manifest-summary.json is missing", folder.display()))
     })?;
     let files = manifest::files(&export)?;
     // Verify all checksums before the first write.
@@ -115,7 +115,7 @@ async fn from_folder(from: &Path, load: &mut Load<'_>) -> Result<(), CopyError> 
         let read = from_lines(&file.path, load).await?;
         if read != file.items {
             let name = file.path.display();
-            return Err(CopyError::Data(format!("{name} has {read} items, its manifest says {}", file.items)));
+            return Err(CopyError::Data(format!("{name} has {read} items, but its manifest says {}", file.items)));
         }
     }
     Ok(())

@@ -36,7 +36,7 @@ pub(super) fn parse(line: &[u8]) -> Result<WriteRequest, String> {
 
 fn told(error: &keyform_core::Error) -> String {
     match error.message() {
-        "" => "it is not an item of DynamoDB JSON".to_owned(),
+        "" => "not an item in DynamoDB JSON".to_owned(),
         message => message.to_owned(),
     }
 }
@@ -140,5 +140,5 @@ pub(super) fn value_text(value: &keyform_core::AttributeValue) -> String {
 pub(super) fn value_of(kind: &str, text: &str) -> Result<keyform_core::AttributeValue, String> {
     let line = format!("{{\"x\":{{\"{kind}\":{text}}}}}");
     let mut read = keyform_wire::read_attributes(line.as_bytes()).map_err(|error| told(&error))?;
-    read.remove("x").ok_or_else(|| "it is no value".to_owned())
+    read.remove("x").ok_or_else(|| "not a value".to_owned())
 }

@@ -80,7 +80,7 @@ impl<'a> Load<'a> {
         let mut key = Attributes::new();
         for name in self.table.key.attributes() {
             let value = item.get(name).ok_or_else(|| {
-                CopyError::Data(format!("an item has no {name}, which is part of the key of {}", self.table.name))
+                CopyError::Data(format!("an item lacks {name}, which is part of the key of {}", self.table.name))
             })?;
             key.insert(name.clone(), value.clone());
         }

@@ -133,7 +133,7 @@ pub(super) fn find(folder: &Path) -> Result<Option<PathBuf>, CopyError> {
     }
     match found.len() {
         0 | 1 => Ok(found.pop()),
-        _ => Err(CopyError::Data(format!("{} has several exports: name one of them", below.display()))),
+        _ => Err(CopyError::Data(format!("{} contains several exports: choose one of them", below.display()))),
     }
 }
 
@@ -143,9 +143,7 @@ pub(super) fn files(export: &Path) -> Result<Vec<DataFile>, CopyError> {
     match summary.get("outputFormat").and_then(Value::as_str) {
         Some("DYNAMODB_JSON") | None => {}
         Some(other) => {
-            return Err(CopyError::Data(format!(
-                "the export is in the format {other}: export it as DYNAMODB_JSON, which is all that is read"
-            )));
+            return Err(CopyError::Data(format!("the export has the format {other}: only DYNAMODB_JSON is supported")));
         }
     }
     let lines = checked_text(export, "manifest-files")?;

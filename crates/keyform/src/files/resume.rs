@@ -48,7 +48,8 @@ impl Resume {
         let written = written.filter(|_| value["of"] == self.id.as_str());
         written.ok_or_else(|| {
             CopyError::Checkpoint(format!(
-                "{} is of another import, or its file or table has changed since: remove it, or name another with --checkpoint",
+                "{} belongs to another import, or its file or table has changed: remove it, or choose another with \
+                --checkpoint",
                 self.file.display()
             ))
         })

@@ -177,9 +177,9 @@ impl Trial {
             self.called(&read.name, alone.as_ref().map(has_something), worlds.both.requests());
             let what = match (promise, &both) {
                 (Promise::Forbidden, Err(RunError::Forbidden)) => None,
-                (Promise::Forbidden, got) => Some(format!("a pattern of the system answered {got:?}")),
+                (Promise::Forbidden, got) => Some(format!("a pattern for code only answered {got:?}")),
                 _ if alone == both => None,
-                _ => Some(format!("answers {both:?} where the caller alone gets {alone:?}")),
+                _ => Some(format!("answers {both:?}, but {alone:?} without the other caller's data")),
             };
             self.leaked(&read.name, &arguments, what);
         }
@@ -196,7 +196,7 @@ impl Trial {
             self.called(&write.name, alone.as_ref().map(|_| true), worlds.both.requests());
             let what = match (promise, &both) {
                 (Promise::Forbidden, Err(RunError::Forbidden)) => None,
-                (Promise::Forbidden, got) => Some(format!("a pattern of the system answered {got:?}")),
+                (Promise::Forbidden, got) => Some(format!("a pattern for code only answered {got:?}")),
                 (Promise::Public, refused) => exposed(worlds, refused),
                 (Promise::Isolated, _) => harm(worlds, &alone, &both),
             };
@@ -235,15 +235,15 @@ fn harm(worlds: &Worlds<'_>, alone: &Written, both: &Written) -> Option<String> 
     let after = worlds.both.dump();
     let others = worlds.both.others();
     if let Some((place, _)) = worlds.both.fixed().find(|(place, item)| after.get(*place) != Some(*item)) {
-        return Some(format!("changed {place:?} of the other"));
+        return Some(format!("changed {place:?} of the other caller"));
     }
     match both {
-        Ok(_) if alone != both => Some(format!("returns {both:?} where the caller alone gets {alone:?}")),
+        Ok(_) if alone != both => Some(format!("returns {both:?}, but {alone:?} without the other caller's data")),
         Ok(_) => {
             let own: world::Items = after.into_iter().filter(|(place, _)| !others.contains_key(place)).collect();
-            (own != worlds.alone.dump()).then(|| "writes otherwise because of the other".to_owned())
+            (own != worlds.alone.dump()).then(|| "writes something else because of the other caller's data".to_owned())
         }
-        Err(_) if after != *worlds.both.seeded() => Some("was refused, and has changed something".to_owned()),
+        Err(_) if after != *worlds.both.seeded() => Some("was refused, but changed data".to_owned()),
         Err(_) => exposed(worlds, both),
     }
 }

@@ -30,15 +30,15 @@ impl fmt::Display for RehearseError {
         match self {
             Self::TooLarge { bytes, bytes_max } => write!(
                 f,
-                "the tables have {} MB of items or more, and a rehearsal in memory takes {} MB: add --tables-prefix rehearsal- to rehearse on \
-                 copies in the store itself, which are removed in the end",
+                "the tables have at least {} MB of items, but a rehearsal in memory holds {} MB: pass --tables-prefix \
+                rehearsal- to rehearse on copies in the store itself, which are deleted at the end",
                 bytes / 1_000_000,
                 bytes_max / 1_000_000
             ),
             Self::Taken(table) => write!(
                 f,
-                "there is a table {table} already: if a rehearsal that was stopped has left it, remove it (`keyform deploy` does with \
-                 --destroy), or give another --tables-prefix"
+                "the table {table} already exists: if an interrupted rehearsal left it behind, delete it (`keyform \
+                deploy` with --destroy), or choose another --tables-prefix"
             ),
             Self::Copy(error) => error.fmt(f),
             Self::Migrate(error) => error.fmt(f),

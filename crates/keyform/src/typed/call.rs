@@ -124,7 +124,7 @@ fn check_variables(checked: &Checked, options: &ModelOptions) -> Result<(), Call
 
 fn random_key() -> [u8; 32] {
     let mut key = [0; 32];
-    getrandom::fill(&mut key).expect("the operating system has randomness");
+    getrandom::fill(&mut key).expect("the operating system provides randomness");
     key
 }
 

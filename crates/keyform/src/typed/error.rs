@@ -42,22 +42,22 @@ pub enum CallError {
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotFound(entity) => write!(f, "there is no such {entity}"),
+            Self::NotFound(entity) => write!(f, "no such {entity}"),
             Self::Forbidden => f.write_str("the caller may not do this"),
             Self::Arguments(why) => f.write_str(why),
-            Self::Cursor => f.write_str("the cursor is not one of this read with these arguments"),
-            Self::Busy => f.write_str("too many others write this at once: try again"),
+            Self::Cursor => f.write_str("invalid cursor: it belongs to another read or other arguments"),
+            Self::Busy => f.write_str("too many concurrent writes: try again"),
             Self::NotRunnable(why) => f.write_str(why),
             Self::Unknown(why) => f.write_str(why),
             Self::Sealing(error) => error.fmt(f),
             Self::Store(error) => write!(f, "{}: {}", error.code().name(), error.message()),
             Self::Item(wrong) => wrong.fmt(f),
-            Self::Gone => f.write_str("the item was deleted right after it was written"),
+            Self::Gone => f.write_str("the item was deleted immediately after the write"),
             Self::Variable(table) => write!(
                 f,
-                "the table name {table} has a variable without a value: give it by `ModelOptions::new().variable(…)`"
+                "the table name {table} has a variable without a value: set it with `ModelOptions::new().variable(…)`"
             ),
-            Self::Unexpected(what) => write!(f, "the model answers what this code does not know: {what}"),
+            Self::Unexpected(what) => write!(f, "unexpected answer: {what}"),
         }
     }
 }
@@ -123,7 +123,7 @@ impl fmt::Display for WrongItem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "an item of {} has no `{}`, or one of another type than the model says: see `evolve`",
+            "an item of {} has no `{}`, or one with another type than in the model: see `evolve`",
             self.entity, self.attribute
         )
     }

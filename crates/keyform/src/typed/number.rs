@@ -84,7 +84,7 @@ impl<'de> Deserialize<'de> for Decimal {
         let digits = match serde_json::Value::deserialize(deserializer)? {
             serde_json::Value::Number(number) => number.to_string(),
             serde_json::Value::String(text) => text,
-            _ => return Err(serde::de::Error::custom("a number is wanted")),
+            _ => return Err(serde::de::Error::custom("expected a number")),
         };
         digits.parse().map_err(|_| serde::de::Error::custom(format!("`{digits}` is not a number")))
     }
@@ -228,6 +228,6 @@ impl Serialize for Money {
 impl<'de> Deserialize<'de> for Money {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let number = Decimal::deserialize(deserializer)?;
-        Self::from_attribute(number.0.into()).ok_or_else(|| serde::de::Error::custom("whole nano-units are wanted"))
+        Self::from_attribute(number.0.into()).ok_or_else(|| serde::de::Error::custom("expected whole nano-units"))
     }
 }

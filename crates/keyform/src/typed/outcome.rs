@@ -89,7 +89,7 @@ macro_rules! outcomes {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 match self {
                     $(Self::$variant => f.write_str(concat!("refused: ", $text)),)*
-                    Self::Conflict(_) => f.write_str("the item has changed meanwhile: read it again"),
+                    Self::Conflict(_) => f.write_str("the item has changed since it was read: read it again"),
                     Self::Failed(error) => ::std::fmt::Display::fmt(error, f),
                 }
             }

@@ -242,7 +242,7 @@ async fn what_is_damaged_is_refused_before_anything_is_written() {
     fs::write(export.join("manifest-summary.checksum"), "nothing").unwrap();
     assert!(fails(&store, &export).await.contains("manifest-summary.json is damaged"));
     fs::remove_file(export.join("manifest-summary.json")).unwrap();
-    assert!(fails(&store, &export).await.contains("there is no manifest-summary.json"));
+    assert!(fails(&store, &export).await.contains("manifest-summary.json is missing"));
 }
 
 #[tokio::test]
@@ -252,7 +252,7 @@ async fn a_line_or_a_cell_that_is_wrong_is_named() {
     make(&*store, "things").await;
     let cases = [
         ("a.jsonl", "{\"pk\":{\"S\":\"a\"},\"sk\":{\"N\":\"1\"}}\nnonsense\n", "a.jsonl, line 2: "),
-        ("b.jsonl", "{\"pk\":{\"S\":\"a\"}}\n", "an item has no sk, which is part of the key of things"),
+        ("b.jsonl", "{\"pk\":{\"S\":\"a\"}}\n", "an item lacks sk, which is part of the key of things"),
         ("c.csv", "pk,sk,n:N\na,1,\nb,2,seven\n", "c.csv, line 3: n: `seven` is not a number DynamoDB can hold"),
         ("d.csv", "pk,sk\na,1,2\n", "d.csv, line 2: it has 3 cells, the first row 2"),
         ("e.txt", "", "--format s3, jsonl or csv"),
@@ -311,5 +311,7 @@ async fn an_import_that_is_killed_after_any_request_goes_on_to_the_same_end() {
     let store = Store::embedded().execute;
     make(&*store, "things").await;
     let other = Import { overwrite: true, checkpoint: Some(&checkpoint), ..of_file(&store, "things", &file) };
-    assert!(matches!(import(&other).await, Err(CopyError::Checkpoint(why)) if why.contains("of another import")));
+    assert!(
+        matches!(import(&other).await, Err(CopyError::Checkpoint(why)) if why.contains("belongs to another import"))
+    );
 }

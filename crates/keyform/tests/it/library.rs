@@ -37,7 +37,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 /// Opens an encrypted database, with the test's own master key beside the data.
 fn on_disk(folder: &Path) -> Database {
     let options = Options { encryption: Encryption::KeyFile(folder.join("master.key")), ..Options::default() };
-    Database::open_with(folder.join("data"), options).expect("nobody else has the folder")
+    Database::open_with(folder.join("data"), options).expect("no other process uses the folder")
 }
 
 fn create() -> Operation {

@@ -218,7 +218,7 @@ async fn compare(store: Arc<dyn Execute>, stage: &str, plan: Plan) {
     while let Some(followed) = tasks.join_next().await {
         resumed += followed.unwrap();
     }
-    assert!(resumed > 0, "somebody has come back");
+    assert!(resumed > 0, "at least one client has resumed");
 }
 
 /// Follows until the writers are done and the state is right; disconnects and reconnects meanwhile.
@@ -323,7 +323,7 @@ async fn an_item_leaves_when_its_time_is_over() {
         for change in &delivery.changes {
             match change.kind {
                 Kind::Insert => assert!(inserted.insert(change.key.clone())),
-                Kind::Remove => assert!(removed.insert(change.key.clone()), "told once"),
+                Kind::Remove => assert!(removed.insert(change.key.clone()), "delivered once"),
                 Kind::Modify => panic!("{change:?}"),
             }
         }

@@ -240,7 +240,7 @@ async fn what_is_wrong_is_said_and_the_connection_stays() {
     check(json!({ "type": "unsubscribe", "id": "x" }), Some("x"), "arguments", "no such subscription").await;
     let token =
         json!({ "type": "subscribe", "id": "x", "read": "tasks", "arguments": { "listId": "l1" }, "token": "zzz" });
-    check(token, Some("x"), "token", "subscribe without it").await;
+    check(token, Some("x"), "token", "Subscribe without it").await;
     for id in ["1", "2"] {
         client.subscribe(id, None).await;
         assert_eq!(client.next().await.unwrap()["type"], "page");

@@ -253,7 +253,7 @@ fn arguments_are_checked_by_name_and_type() {
     );
     check(
         api.get(&ada, &format!("/v1/discord/serverById?serverId={server}&x=1")),
-        "`serverById` has no argument `x`; it takes serverId",
+        "unknown argument `x`; `serverById` takes serverId",
     );
     check(
         api.post(&ada, "createServer", &json!({ "name": "x".repeat(101) })),
@@ -469,7 +469,7 @@ fn flows_run_code_beside_patterns_and_may_issue_tokens() {
     assert_eq!(put.json()["owner"], "ada", "patterns take the token that a flow has issued");
     assert_eq!(post("/v1/notes/again", &[bearer], r#"{"id":"n1"}"#).json()["text"], "hello");
     let said = post("/v1/notes/again", &[("x-keyform-caller", "userId=ada")], r#"{"id":"n1"}"#);
-    assert_eq!(said.status, 200, "a key that nobody has configured leaves the header for development");
+    assert_eq!(said.status, 200, "a key that was not configured leaves the development header");
     assert_eq!(post("/v1/notes/again", &[], r#"{"id":"n1"}"#).problem(), problem(401, "unauthenticated"));
     assert_eq!(post("/v1/notes/again", &[bearer], r#"{"id":7}"#).problem(), problem(400, "arguments"));
     assert_eq!(post("/v1/notes/again", &[bearer], r#"{"id":"n1","more":1}"#).problem(), problem(400, "arguments"));
@@ -529,7 +529,7 @@ fn a_model_is_read_again_when_its_file_changes() {
         }
         other => panic!("{other:?}"),
     }
-    assert!(files.reload().is_empty(), "a broken version is told once");
+    assert!(files.reload().is_empty(), "a broken version is reported once");
     assert_eq!(status("/v1/notes/maybe?noteId=n1"), 200, "the older version is still there");
 }
 
@@ -571,7 +571,7 @@ fn models_that_cannot_be_served_are_refused_with_the_reason() {
         let (_folder, file) = write_model("model", text);
         ModelFiles::open(&[file], &database, Default::default()).unwrap_err().to_string()
     };
-    assert!(refusal("model x\n\nentity A in Nothing { key \"A\" }\n").contains("there is no table `Nothing`"));
+    assert!(refusal("model x\n\nentity A in Nothing { key \"A\" }\n").contains("unknown table `Nothing`"));
     assert!(refusal(DISCORD).contains("--set NAME=VALUE"));
 }
 
@@ -586,7 +586,7 @@ fn openapi_of_discord_is_as_written_and_holds_together() {
         std::fs::write(&golden, serde_json::to_string_pretty(&document).unwrap() + "\n").unwrap();
     }
     let expected: Value = serde_json::from_str(&std::fs::read_to_string(&golden).unwrap()).unwrap();
-    assert_eq!(document, expected, "KEYFORM_BLESS=1 writes it anew");
+    assert_eq!(document, expected, "KEYFORM_BLESS=1 rewrites it");
     assert!(!answer.text.contains("passwordHash"), "secrets are not described");
 }
 

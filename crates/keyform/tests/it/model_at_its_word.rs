@@ -214,7 +214,7 @@ impl World {
             (Ok(naive::read::Answer::Items(got)), Ok(naive::read::Answer::Items(wanted))) if is_one(read) => {
                 assert_eq!(got.len(), wanted.len().min(1), "{context}");
                 let is_wanted = |got: &Stored| wanted.iter().any(|wanted| part_of(wanted, got, is_part) == *got);
-                assert!(got.iter().all(is_wanted), "{context}: {got:#?} is none of {wanted:#?}");
+                assert!(got.iter().all(is_wanted), "{context}: {got:#?} is not one of {wanted:#?}");
             }
             (Ok(naive::read::Answer::Items(got)), Ok(naive::read::Answer::Items(wanted))) => {
                 let names: BTreeSet<&String> = got.iter().flat_map(|stored| stored.fields.keys()).collect();

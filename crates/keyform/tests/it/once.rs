@@ -247,7 +247,7 @@ async fn what_cannot_be_applied_once_is_refused_before_anything_is_sent() {
     assert!(refused(batch).contains("it is a batch"));
     let without = shop.runner(true);
     let pay = call("ada", &[("name", "ada".into()), ("amount", 5.into())]);
-    assert!(refused(without.write_once("pay", &pay, "k").await).contains("this store has no transactions"));
+    assert!(refused(without.write_once("pay", &pay, "k").await).contains("this store does not support transactions"));
     let bare = Shop { database: Database::in_memory(), loses: Arc::default() };
     bare.runner(false).create_tables().await.unwrap();
     assert!(refused(bare.call("open", &account("ada"), "k").await).contains("keyform-answers"));

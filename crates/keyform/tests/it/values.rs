@@ -222,7 +222,7 @@ fn one_item_named_twice_is_refused_by_name_or_said() {
     assert_eq!(world.refusal("addParts", twice), "refused: PartExists");
     assert_eq!(world.call("parts", json!({"thingId": "a"})).unwrap()["items"], json!([]));
     let same = world.refusal("both", json!({"one": "a", "other": "a"}));
-    assert_eq!(same, "the same Thing is named twice, and one write takes each item once");
+    assert_eq!(same, "the same Thing is named twice; one write can contain each item only once");
     // Two items with the same unique value.
     let other = World::new();
     assert_eq!(other.refusal("makeTwo", json!({"code": "x"})), "refused: Taken");
@@ -234,7 +234,7 @@ fn no_element_of_an_argument_is_left_out_silently() {
     let world = World::new();
     let parts: Vec<Value> = (0..4).map(|number| json!({"number": number})).collect();
     let refused = world.refusal("addParts", json!({"thingId": "a", "team": "t", "parts": parts}));
-    assert_eq!(refused, "`parts` has more than 3 elements, which are all that the write takes");
+    assert_eq!(refused, "`parts` has more than 3 elements, the maximum of this write");
     world.call("numbered", json!({"thingId": "a", "team": "t", "numbers": [7, 8]})).unwrap();
     assert_eq!(world.call("parts", json!({"thingId": "a"})).unwrap()["items"].as_array().unwrap().len(), 2);
 }
@@ -243,7 +243,7 @@ fn no_element_of_an_argument_is_left_out_silently() {
 fn an_item_never_lacks_what_it_must_have() {
     let world = World::new();
     world.call("make", json!({"thingId": "a"})).unwrap();
-    let expected = "what the caller proves for `team` is missing";
+    let expected = "the caller's claim for `team` is missing";
     assert_eq!(world.refusal("partOfTeam", json!({"thingId": "a", "number": 1})), expected);
     world.call("numbered", json!({"thingId": "a", "team": "t", "numbers": [1]})).unwrap();
     assert_eq!(world.refusal("moveTeam", json!({"thingId": "a", "number": 1})), expected);
@@ -255,9 +255,9 @@ fn what_is_too_much_for_a_store_is_said_of_the_arguments() {
     let world = World::new();
     let large = "x".repeat(500_000);
     let refused = world.refusal("make", json!({"thingId": "a", "any": large}));
-    assert_eq!(refused, "an item would be larger than the 400 KB that the store takes");
+    assert_eq!(refused, "an item would exceed 400 KB, the maximum of the store");
     let deep = (0..40).fold(json!(1), |inner, _| json!([inner]));
-    let refused = "`any` is not JSON of at most 31 levels with names of 1 to 65,535 bytes";
+    let refused = "`any` is not JSON with at most 31 levels and names of 1 to 65,535 bytes";
     assert_eq!(world.refusal("make", json!({"thingId": "a", "any": deep})), refused);
     assert_eq!(world.refusal("make", json!({"thingId": "a", "any": [{"": 1}]})), refused);
 }

@@ -173,7 +173,7 @@ impl<'a> Scope<'a> {
                 Ok(claim.and_then(|claim| self.inputs.caller.get(&claim.name)).cloned())
             }
             Origin::Element(depth) => Ok(self.elements.get(*depth).cloned()),
-            Origin::Read { .. } => Err(BindError::Inexpressible("a read within a request".to_owned())),
+            Origin::Read { .. } => Err(BindError::Inexpressible("a read inside a request".to_owned())),
         }
     }
 
@@ -207,7 +207,7 @@ impl<'a> Scope<'a> {
             Some(AttributeValue::N(number)) => number.to_i64().and_then(|number| usize::try_from(number).ok()),
             _ => None,
         };
-        place.ok_or_else(|| BindError::WrongValue("the place in a list".to_owned()))
+        place.ok_or_else(|| BindError::WrongValue("the index of a list element".to_owned()))
     }
 
     fn call(&self, function: &str, arguments: &[Expr]) -> Result<Computed, BindError> {
@@ -274,7 +274,7 @@ impl<'a> Scope<'a> {
             (Computed::Value(AttributeValue::S(one)), Computed::Value(AttributeValue::S(other))) if !minus => {
                 Computed::Value((one + &other).into())
             }
-            _ => return Err(BindError::WrongValue("a part of a sum".to_owned())),
+            _ => return Err(BindError::WrongValue("an operand of a sum".to_owned())),
         })
     }
 }

@@ -75,7 +75,7 @@ fn new_value(
 pub(super) fn without_value(field: &Field, expr: &Expr) -> BindError {
     let claim = matches!(&expr.kind, ExprKind::Place(Place { origin: Origin::Caller(_), .. }));
     BindError::Missing(if claim {
-        format!("what the caller proves for `{}`", field.name)
+        format!("the caller's claim for `{}`", field.name)
     } else {
         format!("`{}`", field.name)
     })

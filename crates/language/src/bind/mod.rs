@@ -125,14 +125,18 @@ impl fmt::Display for BindError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing(what) => write!(f, "{what} is missing"),
-            Self::WrongValue(what) => write!(f, "{what} is not a value of its type"),
+            Self::WrongValue(what) => write!(f, "{what} does not have a valid value for its type"),
             Self::Misfit { argument, kind } => write!(f, "`{argument}` is not {kind}"),
             Self::TooMany { list, most } => {
-                write!(f, "{list} has more than {most} elements, which are all that the write takes")
+                write!(f, "{list} has more than {most} elements, the maximum of this write")
             }
-            Self::Twice(entity) => write!(f, "the same {entity} is named twice, and one write takes each item once"),
+            Self::Twice(entity) => write!(
+                f,
+                "the same {entity} is named twice; one write can contain each item only \
+                once"
+            ),
             Self::PastLimit(what) => f.write_str(what),
-            Self::Inexpressible(what) => write!(f, "{what} cannot be said in a request"),
+            Self::Inexpressible(what) => write!(f, "{what} cannot be expressed in a request"),
         }
     }
 }

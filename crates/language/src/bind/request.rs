@@ -9,7 +9,7 @@ use keyform_core::operation::{
 use crate::plan::{WriteKind, WritePlan};
 use crate::schema::Write;
 
-/// Assembles the actions into one request; `None` if there are none.
+/// Assembles the actions into one request; `None` without actions.
 pub(super) fn of(
     write: &Write,
     plan: &WritePlan,

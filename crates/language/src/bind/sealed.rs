@@ -48,8 +48,7 @@ impl<'a> Sealer<'a> {
     }
 
     fn sealed(&self, field: &Field, value: &AttributeValue) -> Result<AttributeValue, BindError> {
-        let missing =
-            || BindError::Missing(format!("the key that `{}.{}` is sealed with", self.entity.name, field.name));
+        let missing = || BindError::Missing(format!("the encryption key of `{}.{}`", self.entity.name, field.name));
         let sealing = self.inputs.sealing.as_ref().ok_or_else(missing)?;
         Ok(sealing.seal(&self.position(&self.inputs.table_name(self.table), field), value))
     }

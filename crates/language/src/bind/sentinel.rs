@@ -74,7 +74,7 @@ fn short(text: String) -> String {
 fn name(attribute: Option<&KeyAttribute>) -> Result<String, BindError> {
     match attribute {
         Some(attribute) if attribute.kind == KeyType::String => Ok(attribute.name.clone()),
-        Some(_) => Err(BindError::Inexpressible("a sentinel in a table whose key is not text".to_owned())),
+        Some(_) => Err(BindError::Inexpressible("a sentinel in a table whose key is not a string".to_owned())),
         None => Err(BindError::Missing("the table's key".to_owned())),
     }
 }

@@ -123,9 +123,10 @@ impl Changing<'_> {
             return Ok(UpdateOperand::Path(path));
         }
         if expr.has_own_fields() {
-            return Err(BindError::Inexpressible("a sum of more than two".to_owned()));
+            return Err(BindError::Inexpressible("a sum of more than two operands".to_owned()));
         }
-        let value = self.scope.typed(expr, kind)?.ok_or_else(|| BindError::Missing("a part of a sum".to_owned()))?;
+        let value =
+            self.scope.typed(expr, kind)?.ok_or_else(|| BindError::Missing("an operand of a sum".to_owned()))?;
         Ok(UpdateOperand::Value(value.into()))
     }
 
@@ -156,7 +157,7 @@ impl Changing<'_> {
     ) -> Result<(), BindError> {
         let of = if let Type::List(of, _) = kind.resolved() { of } else { &Type::Unknown };
         let value = self.scope.typed(expr, of)?;
-        let value = value.ok_or_else(|| BindError::Missing("what is appended".to_owned()))?;
+        let value = value.ok_or_else(|| BindError::Missing("an appended value".to_owned()))?;
         let list = UpdateOperand::Value(AttributeValue::L(vec![value]).into());
         let before = self.or_else(field, &path, AttributeValue::L(Vec::new()));
         let value = SetValue::Operand(UpdateOperand::ListAppend(Box::new(before), Box::new(list)));

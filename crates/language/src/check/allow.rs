@@ -32,16 +32,16 @@ fn silences(allow: &Allow, finding: &Diagnostic) -> bool {
 fn report(allow: &Allow, findings: &[Diagnostic]) -> Option<Diagnostic> {
     let code = &allow.code;
     if rules::by_code(code).is_none() {
-        let finding = Diagnostic::error(UNKNOWN, allow.span, format!("there is no rule {code}"));
-        return Some(finding.help("`keyform check --explain` with a code prints the page of a rule"));
+        let finding = Diagnostic::error(UNKNOWN, allow.span, format!("unknown rule {code}"));
+        return Some(finding.help("`keyform check --explain CODE` prints the page of a rule"));
     }
     let covered: Vec<&Diagnostic> = findings.iter().filter(|finding| covers(allow, finding)).collect();
     if covered.is_empty() {
-        let finding = Diagnostic::warning(UNUSED, allow.span, format!("nothing here breaks rule {code}"));
-        return Some(finding.help("remove the `allow`: it would hide a finding that comes later"));
+        let finding = Diagnostic::warning(UNUSED, allow.span, format!("nothing here violates rule {code}"));
+        return Some(finding.help("remove the `allow`: it would hide a later finding"));
     }
     covered.iter().all(|finding| finding.severity == Severity::Error).then(|| {
         Diagnostic::error(ERROR, allow.span, format!("{code} is an error here and cannot be allowed"))
-            .also(covered[0].primary.span, "this must be repaired")
+            .also(covered[0].primary.span, "fix this instead")
     })
 }

@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn codes_of_all_kinds_are_explained() {
         let title = |code| by_code(code).map(|info| info.title);
-        assert_eq!(title("n04"), Some("no such table"));
+        assert_eq!(title("n04"), Some("unknown table"));
         assert!(title("S15").is_some() && title("L02").is_some());
         assert_eq!(title("A01"), rules::by_code("A01").map(|rule| rule.title));
         assert_eq!(title("X99"), None);

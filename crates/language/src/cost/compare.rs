@@ -82,10 +82,10 @@ pub fn text(comparison: &Comparison) -> String {
     for line in &comparison.patterns {
         let (before, now) = (units(line.before_units), units(line.now_units));
         writeln!(out, "  {}: {before}{} -> {now}{}", line.name, money(line.before_dollars), money(line.now_dollars))
-            .expect("a String takes everything");
+            .expect("writing to a String never fails");
     }
     if comparison.patterns.is_empty() {
-        out.push_str("  no pattern costs another number of units\n");
+        out.push_str("  no pattern changes its units\n");
     }
     let difference = comparison.now_dollars - comparison.before_dollars;
     let sign = if difference < 0.0 { "-" } else { "+" };
@@ -96,6 +96,6 @@ pub fn text(comparison: &Comparison) -> String {
         dollars(comparison.now_dollars),
         dollars(difference.abs())
     )
-    .expect("a String takes everything");
+    .expect("writing to a String never fails");
     out
 }

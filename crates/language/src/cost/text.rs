@@ -9,24 +9,27 @@ use super::report::{Report, TableLine};
 pub fn text(report: &Report) -> String {
     let mut out = String::new();
     let Report { model, prices, .. } = report;
-    line(&mut out, format_args!("{model}: what it costs on DynamoDB, {}, prices of {}", prices.region, prices.date));
+    line(&mut out, format_args!("{model}: cost on DynamoDB, {}, prices of {}", prices.region, prices.date));
     section(&mut out, "Reads", &reads(report));
     section(&mut out, "Writes", &writes(report));
-    section(&mut out, "What deletes bring with them, on average", &brought(report));
+    section(&mut out, "Deletes that cascades add, on average", &brought(report));
     section(&mut out, "Storage", &storage(report));
     let without: Vec<&str> =
         report.tables.iter().flat_map(|table| &table.storage.without_figures).map(String::as_str).collect();
     if !without.is_empty() {
-        line(&mut out, format_args!("\nWithout figures (no `volume … items`): {}", without.join(", ")));
+        line(&mut out, format_args!("\nWithout an estimate (no `volume … items`): {}", without.join(", ")));
     }
-    line(&mut out, format_args!("\nA month of thirty days at the given rates: {}", dollars(report.month_dollars)));
-    line(&mut out, format_args!("* a figure of it is assumed: give `volume` to be exact"));
+    line(
+        &mut out,
+        format_args!("\nTotal for a month of thirty days at the given rates: {}", dollars(report.month_dollars)),
+    );
+    line(&mut out, format_args!("* based on an assumed value: declare `volume` for an exact one"));
     out
 }
 
 fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
     // Writing to a String never fails.
-    writeln!(out, "{text}").expect("a String takes everything");
+    writeln!(out, "{text}").expect("writing to a String never fails");
 }
 
 /// Appends a table. The first row is the header; all but the first two columns are right-aligned.

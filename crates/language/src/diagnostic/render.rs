@@ -5,7 +5,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use super::lines::within;
 use super::{Diagnostic, Label, Severity};
 
-/// Renders the findings of a file, separated by empty lines; empty if there are none. `name` is the file name to show.
+/// Renders the findings of a file, separated by empty lines; empty without findings. `name` is the file name to show.
 ///
 /// ```
 /// use keyform_language::{Code, Diagnostic, Span, diagnostic::render};

@@ -39,7 +39,7 @@ pub enum JsonError {
 impl fmt::Display for JsonError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Syntax(message) => write!(f, "this is no JSON: {message}"),
+            Self::Syntax(message) => write!(f, "invalid JSON: {message}"),
             Self::Form { path, message } => write!(f, "{path}: {message}"),
             Self::Unwritable { path, message } => write!(f, "{path} cannot be written as a model: {message}"),
         }
@@ -79,7 +79,7 @@ pub fn from_json(text: &str) -> Result<Document, JsonError> {
     let document = document(&value)?;
     let written = to_json(&document);
     if let Some((path, key)) = unknown_key(&value, &written, "") {
-        return Err(JsonError::Form { path: at(&path), message: format!("there is no key `{key}` here") });
+        return Err(JsonError::Form { path: at(&path), message: format!("unknown key `{key}`") });
     }
     writable(&document, written)
 }
@@ -182,7 +182,7 @@ fn writable(document: &Document, mut written: Value) -> Result<Document, JsonErr
         (None, None) => Ok(read),
         (path, message) => Err(JsonError::Unwritable {
             path: at(&path.unwrap_or_default()),
-            message: message.unwrap_or_else(|| "its text would be read as something else".to_owned()),
+            message: message.unwrap_or_else(|| "its text would be parsed as something else".to_owned()),
         }),
     }
 }

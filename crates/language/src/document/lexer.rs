@@ -173,12 +173,12 @@ impl Lexer<'_> {
         let span = Span::new(start, self.at);
         if !closed {
             self.problem(
-                Diagnostic::error(UNCLOSED_TEXT, span, format!("this text has no closing `{quote}`"))
-                    .help("end the text with `\"` on the same line"),
+                Diagnostic::error(UNCLOSED_TEXT, span, format!("this string has no closing `{quote}`"))
+                    .help("end the string with `\"` on the same line"),
             );
         } else if quote == '\'' {
             self.problem(
-                Diagnostic::error(UNKNOWN_CHARACTER, span, "a text stands in double quotes")
+                Diagnostic::error(UNKNOWN_CHARACTER, span, "a string stands in double quotes")
                     .help(format!("write `\"{text}\"`"))
                     .edit(span, format!("\"{text}\"")),
             );
@@ -218,8 +218,8 @@ impl Lexer<'_> {
             Some(other) => {
                 let span = Span::new(start, self.at + other.len_utf8());
                 self.problem(
-                    Diagnostic::error(BAD_ESCAPE, span, format!("`\\{other}` is no escape of a text"))
-                        .help("the escapes are `\\\"`, `\\\\`, `\\n` and `\\r`; write `\\\\` for a backslash"),
+                    Diagnostic::error(BAD_ESCAPE, span, format!("`\\{other}` is not an escape sequence"))
+                        .help("the escape sequences are `\\\"`, `\\\\`, `\\n` and `\\r`; write `\\\\` for a backslash"),
                 );
                 text.push(other);
             }
@@ -244,7 +244,7 @@ impl Lexer<'_> {
     fn foreign(&mut self, span: Span, own: &str) {
         let written = &self.text[span.start..span.end];
         self.problem(
-            Diagnostic::error(UNKNOWN_CHARACTER, span, format!("`{written}` is written `{own}` here"))
+            Diagnostic::error(UNKNOWN_CHARACTER, span, format!("write `{own}` instead of `{written}`"))
                 .help(format!("write `{own}`"))
                 .edit(span, own),
         );
@@ -256,15 +256,15 @@ impl Lexer<'_> {
         let span = Span::new(start, self.at);
         let shown = next.escape_debug();
         let help = match next {
-            ';' => "nothing closes a line: remove it",
+            ';' => "lines end without a semicolon: remove it",
             '#' => "a comment begins with `//`",
             '!' => "write `not` before a condition, `!=` between two values",
             '&' => "write `and`",
-            '$' => "variables stand in braces within a text: `\"{stage}\"`",
-            _ => "remove it; a name with other characters than letters, digits and `_` stands in backticks",
+            '$' => "a variable stands in braces within a string: `\"{stage}\"`",
+            _ => "remove it; a name with characters other than letters, digits and `_` stands in backticks",
         };
         self.problem(
-            Diagnostic::error(UNKNOWN_CHARACTER, span, format!("`{shown}` means nothing here")).help(help.to_owned()),
+            Diagnostic::error(UNKNOWN_CHARACTER, span, format!("unexpected character `{shown}`")).help(help.to_owned()),
         );
         if next == '#' {
             self.at += self.rest().find('\n').unwrap_or(self.rest().len());

@@ -113,7 +113,7 @@ impl Reader<'_> {
     fn stray(&mut self) {
         let span = self.text.place(self.at, self.at + 1);
         self.mistakes.push(
-            Diagnostic::error(BAD_BRACES, span, "this `}` closes nothing")
+            Diagnostic::error(BAD_BRACES, span, "unmatched `}`")
                 .help("write `}}` for a brace, or `{` before the name of the field"),
         );
         self.at += 1;
@@ -156,7 +156,7 @@ impl Reader<'_> {
         let end = next.map_or(self.text.text.len(), |next| start + next);
         let span = self.text.place(start, end);
         self.mistakes.push(
-            Diagnostic::error(BAD_BRACES, span, "this `{` is not closed")
+            Diagnostic::error(BAD_BRACES, span, "unclosed `{`")
                 .help("write `}` after the name of the field, or `{{` for a brace"),
         );
         self.at = end;
@@ -165,7 +165,7 @@ impl Reader<'_> {
     fn bad_field(&mut self, start: usize) {
         let span = self.text.place(start, self.at);
         self.mistakes.push(
-            Diagnostic::error(BAD_BRACES, span, "the braces of a template hold one field")
+            Diagnostic::error(BAD_BRACES, span, "the braces of a template contain one field")
                 .help("write `{field}` or `{field:format}`, or `{{` and `}}` for braces"),
         );
     }
@@ -185,7 +185,7 @@ impl Reader<'_> {
         match (named, argument) {
             (Some(name), Ok(argument)) => Some(FormatPiece { name, argument, span }),
             _ => {
-                let message = format!("`{written}` cannot be read as a format");
+                let message = format!("`{written}` is not a valid format");
                 self.mistakes.push(
                     Diagnostic::error(BAD_FORMAT, span, message)
                         .help("write a format such as `{createdAt:ms}` or `{rank:pad(8)}`"),

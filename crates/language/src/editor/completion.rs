@@ -129,7 +129,7 @@ fn after(checked: &Checked, around: Around<'_>, lead: &str) -> Option<Vec<Comple
 fn members(model: &Model, around: Around<'_>, owner: &str) -> Vec<Completion> {
     if owner == "caller" {
         let claims = model.caller.iter().flat_map(|caller| &caller.fields);
-        return claims.map(|field| completion(&field.name, "of the caller", CompletionKind::Field)).collect();
+        return claims.map(|field| completion(&field.name, "claim of the caller", CompletionKind::Field)).collect();
     }
     if let Some(id) = model.entity_named(owner) {
         return fields(model, &[model.entity(id)]);

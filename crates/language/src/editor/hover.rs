@@ -85,7 +85,7 @@ fn of_read(checked: &Checked, read: &Read, outcome: &ReadOutcome) -> String {
     let table = model.table(plan.table);
     let index = plan.index.map(|index| format!(" of index `{}`", table.index_at(index).name)).unwrap_or_default();
     let condition = plan_words::key_condition(read, plan);
-    let assumed = if cost.assumed { " (by assumed figures)" } else { "" };
+    let assumed = if cost.assumed { " (assumed values)" } else { "" };
     let text = format!(
         "**{}** on `{}`{index}\n\n`{condition}`\n\n{} read units, {} items, {} round trips{assumed}",
         plan_words::request_name(plan.request),
@@ -105,7 +105,7 @@ fn of_write(checked: &Checked, number_of: usize) -> String {
     let cost = write_cost::write(&checked.model, write, plan);
     let request = plan_words::write_name(plan.request);
     let text = format!(
-        "**{request}** of {} actions\n\n{} write units and {} of indexes",
+        "**{request}** of {} actions\n\n{} write units, plus {} for indexes",
         cost.actions,
         number(cost.units),
         number(cost.index_units)

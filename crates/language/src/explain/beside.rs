@@ -16,10 +16,10 @@ pub fn permission(model: &Model, allow: Option<&Permission>) -> Vec<String> {
         ExprKind::Guard { guard, .. } => {
             let guard = &model.guards[guard.0];
             let entity = guard.entity.map_or("an item", |id| model.entity(id).name.as_str());
-            lines.push(format!("for a caller, asks the guard `{}`: GetItem of {entity}, consistent", guard.name));
+            lines.push(format!("for a caller, checks the guard `{}`: GetItem of {entity}, consistent", guard.name));
         }
         ExprKind::Place(Place { origin: Origin::Read { read, .. }, .. }) => {
-            lines.push(format!("for a caller, reads by `{}`", model.read(*read).name));
+            lines.push(format!("for a caller, reads with `{}`", model.read(*read).name));
         }
         _ => {}
     });
@@ -50,9 +50,9 @@ pub fn first(model: &Model, write: &Write, plan: &WritePlan) -> Vec<String> {
     });
     let referred: Vec<&PlannedAction> = referred.collect();
     let entity = |planned: &&PlannedAction| &model.entity(planned.entity).name;
-    let told = referred
-        .iter()
-        .map(|planned| format!("first reads the {} for what others refer to: GetItem, consistent", entity(planned)));
+    let told = referred.iter().map(|planned| {
+        format!("first reads the {} for the fields that others refer to: GetItem, consistent", entity(planned))
+    });
     lines.extend(told);
     steps.extend(referred);
     if let Some(deleted) = deleted(write, plan).filter(|deleted| steps.iter().all(|other| other.step != deleted.step)) {
@@ -85,6 +85,6 @@ pub fn after(model: &Model, write: &Write, plan: &WritePlan) -> Option<String> {
 pub fn evolution(model: &Model, entities: &[EntityId]) -> Option<String> {
     let evolves = |id: &&EntityId| model.evolutions.iter().any(|evolution| evolution.entity == Some(**id));
     let names: Vec<&str> = entities.iter().filter(evolves).map(|id| model.entity(*id).name.as_str()).collect();
-    let line = || format!("while {} evolves, also looks where the old form is", names.join(", "));
+    let line = || format!("while {} evolves, also reads the old form", names.join(", "));
     (!names.is_empty()).then(line)
 }

@@ -40,15 +40,13 @@ pub fn sent(model: &Model, dependents: &Dependents, write: &Write, plan: &WriteP
         let conditions = conditions(&write.steps);
         sent.requests = sent.requests.map(|sum| sum + conditions);
         if conditions > 0 {
-            sent.first.push(
-                "if something does, first reads the items that conditions are about: their outcomes come before"
-                    .to_owned(),
-            );
+            sent.first
+                .push("if so, first reads the items that conditions test: their outcomes take precedence".to_owned());
         }
     }
     if plan.cascades() {
         sent.requests = None;
-        sent.after.push("then deletes the intent; a cascade that was stopped is taken up again by it".to_owned());
+        sent.after.push("then deletes the intent, which resumes an interrupted cascade".to_owned());
     }
     sent
 }
@@ -90,13 +88,13 @@ impl Telling<'_> {
             let those = match parent == self.root {
                 true => format!("the {}", self.name(parent)),
                 false => {
-                    format!("{} that goes with the {}, for each of them", self.one(parent), self.name(self.root))
+                    format!("{} that is deleted with the {}, for each of them", self.one(parent), self.name(self.root))
                 }
             };
             for (dependent, finder) in self.dependents.refusing(self.root, parent) {
                 let child = self.name(dependent.entity);
                 lines.push(format!(
-                    "first looks whether {} refers to {those}: {}, else {}",
+                    "first checks whether {} refers to {those}: {}, else {}",
                     self.one(dependent.entity),
                     query(finder),
                     remaining_name(child)
@@ -125,9 +123,9 @@ impl Telling<'_> {
         for (dependent, finder) in self.dependents.cascading(parent) {
             let child = self.name(dependent.entity);
             let request = self.request(dependent, finder);
-            let again = if finder.lags { "; once more some seconds later, since an index may lag behind" } else { "" };
+            let again = if finder.lags { "; repeated some seconds later, because an index may lag behind" } else { "" };
             lines.push(format!(
-                "then removes each {child} of {whose}: {}, page by page, {request}{again}",
+                "then deletes each {child} of {whose}: {}, page by page, {request}{again}",
                 query(finder)
             ));
             self.removals_of(dependent.entity, told, lines);
@@ -135,7 +133,7 @@ impl Telling<'_> {
         for dependent in self.dependents.of(parent) {
             if let Found::Through(between) = dependent.found {
                 let (child, between) = (self.name(dependent.entity), self.name(between));
-                lines.push(format!("each {child} of {whose} goes with its {between}"));
+                lines.push(format!("each {child} of {whose} is deleted with its {between}"));
             }
         }
     }
@@ -146,8 +144,8 @@ impl Telling<'_> {
         let may_move = finder.shared.iter().any(|(field, _)| !keys.contains(field));
         let has_sentinels = guarded_fields(entity).next().is_some();
         match may_move || has_sentinels || is_reusable(self.model, self.root) {
-            true => "by TransactWriteItems on the condition that it is as it was",
-            false => "by BatchWriteItem",
+            true => "with TransactWriteItems, on the condition that it is unchanged",
+            false => "with BatchWriteItem",
         }
     }
 }

@@ -89,7 +89,7 @@ fn of_read(checked: &Checked, read: &Read, outcome: &ReadOutcome) -> Explanation
     let model = &checked.model;
     let mut explanation = empty("read", &read.name, signature(checked, read.span, &["via", "allow"]));
     let ReadOutcome::Planned(plan) = outcome else {
-        explanation.plan.push("It has no plan: `keyform check` says why.".to_owned());
+        explanation.plan.push("No plan: `keyform check` reports the reason.".to_owned());
         return explanation;
     };
     let asked = beside::permission(model, read.allow.as_ref());
@@ -100,7 +100,7 @@ fn of_read(checked: &Checked, read: &Read, outcome: &ReadOutcome) -> Explanation
     let sample = Sample::new(model);
     match bind::read(model, read, plan, &sample.of_read(read)) {
         Ok(bound) => show(&mut explanation, bound.operation.as_ref()),
-        Err(error) => explanation.plan.push(format!("No request can be shown: {error}.")),
+        Err(error) => explanation.plan.push(format!("Cannot show the request: {error}.")),
     }
     explanation
 }
@@ -108,7 +108,7 @@ fn of_read(checked: &Checked, read: &Read, outcome: &ReadOutcome) -> Explanation
 fn of_write(model: &Model, plans: &Plans, number: usize, write: &Write, checked: &Checked) -> Explanation {
     let mut explanation = empty("write", &write.name, signature(checked, write.span, &["{"]));
     let Some(Some(plan)) = plans.writes.get(number) else {
-        explanation.plan.push("It has no plan: `keyform check` says why.".to_owned());
+        explanation.plan.push("No plan: `keyform check` reports the reason.".to_owned());
         return explanation;
     };
     let asked = beside::permission(model, write.allow.as_ref());
@@ -125,7 +125,7 @@ fn of_write(model: &Model, plans: &Plans, number: usize, write: &Write, checked:
     let sample = Sample::new(model);
     match sample.of_write(write).and_then(|inputs| bind::write(model, write, plan, &inputs)) {
         Ok(bound) => show(&mut explanation, bound.operation.as_ref()),
-        Err(error) => explanation.plan.push(format!("No request can be shown: {error}.")),
+        Err(error) => explanation.plan.push(format!("Cannot show the request: {error}.")),
     }
     explanation
 }

@@ -29,7 +29,7 @@ fn request(model: &Model, plan: &ReadPlan) -> String {
     match plan.request {
         RequestKind::Get => format!("GetItem of {what}{strong}"),
         RequestKind::BatchGet => format!("BatchGetItem of {what}{strong}, up to 100 keys a request"),
-        RequestKind::Query if plan.count => format!("Query of {what}{strong}, which only counts"),
+        RequestKind::Query if plan.count => format!("Query of {what}{strong}, count only"),
         RequestKind::Query => format!("Query of {what}{strong}"),
         RequestKind::Scan => format!("Scan of all of {what}{strong}"),
     }
@@ -68,26 +68,26 @@ fn written(read: &Read, key: &BoundKey) -> String {
 
 fn order(plan: &ReadPlan) -> Option<String> {
     let pages = plan.page.map(|page| if page == 1 { "one item".to_owned() } else { format!("{page} items a page") });
-    let backwards = plan.backwards.then(|| "from the largest sort key to the smallest".to_owned());
+    let backwards = plan.backwards.then(|| "descending by sort key".to_owned());
     let parts: Vec<String> = backwards.into_iter().chain(pages).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 fn filtered(model: &Model, read: &Read, plan: &ReadPlan, filter: &Filter) -> Option<String> {
-    let cost = if plan.request == RequestKind::Get { "" } else { ", read and paid before it is left out" };
+    let cost = if plan.request == RequestKind::Get { "" } else { ", read and paid for, then discarded otherwise" };
     Some(match filter {
-        Filter::Where => format!("only what the `where` holds for{cost}"),
+        Filter::Where => format!("only items that match the `where`{cost}"),
         Filter::Parameter(number) => {
             let parameter = read.parameters.get(*number)?;
-            format!("only items whose `{}` is as given{cost}", parameter.field_name)
+            format!("only items whose `{}` equals the argument{cost}", parameter.field_name)
         }
         Filter::Tag(entities) => {
             let tag = model.table(plan.table).tag.as_ref().map_or("", |(tag, _)| tag.as_str());
             let names: Vec<&str> = entities.iter().map(|&entity| model.entity(entity).tag.as_str()).collect();
             format!("only items whose `{tag}` is {}{cost}", names.join(" or "))
         }
-        Filter::NotSentinel(attribute) => format!("without what keeps values unique, by `{attribute}`{cost}"),
-        Filter::NotExpired(attribute) => format!("only items whose `{attribute}` is not over{cost}"),
+        Filter::NotSentinel(attribute) => format!("without sentinels of unique values, by `{attribute}`{cost}"),
+        Filter::NotExpired(attribute) => format!("only items that have not expired by `{attribute}`{cost}"),
     })
 }
 
@@ -107,7 +107,7 @@ pub fn lets(model: &Model, write: &Write, plan: &WritePlan) -> Vec<String> {
             && let LetSource::Read { read, .. } = binding.source
         {
             lines.push(format!(
-                "first reads `{}` by `{}`{}",
+                "first reads `{}` with `{}`{}",
                 binding.name,
                 model.read(read).name,
                 otherwise(binding.outcome.as_ref())
@@ -128,7 +128,7 @@ pub fn of_write(model: &Model, write: &Write, plan: &WritePlan) -> Vec<String> {
         lines.insert(
             0,
             format!(
-                "first puts the intent to remove what refers to each {}: PutItem",
+                "first puts the intent to delete what refers to each {}: PutItem",
                 model.entity(before.entity).name
             ),
         );
@@ -154,9 +154,9 @@ fn sent(write: &Write, plan: &WritePlan) -> String {
         WriteKind::Delete => "DeleteItem".to_owned(),
         WriteKind::Batch => format!("BatchWriteItem, {count}, not atomic"),
         WriteKind::Transaction if write.idempotent.is_some() => {
-            format!("TransactWriteItems, {count}, all or none, with a token that makes a repeated call apply once")
+            format!("TransactWriteItems, {count}, atomic, with a token that makes retries idempotent")
         }
-        WriteKind::Transaction => format!("TransactWriteItems, {count}, all or none"),
+        WriteKind::Transaction => format!("TransactWriteItems, {count}, atomic"),
     }
 }
 
@@ -169,11 +169,11 @@ fn action(model: &Model, write: &Write, planned: &PlannedAction) -> String {
         Role::Check => format!("Check {}", entity.name),
         Role::Claim(field) => format!("Put the sentinel of {}.{}", entity.name, entity.field(field).name),
         Role::Release(field) => format!("Delete the sentinel of the old {}.{}", entity.name, entity.field(field).name),
-        Role::Intend => format!("Put the intent to remove what refers to the {}", entity.name),
+        Role::Intend => format!("Put the intent to delete what refers to the {}", entity.name),
     };
     let presence = match planned.presence {
-        Some(Presence::Exists) => ", which must be there",
-        Some(Presence::Absent) => ", which must not be there yet",
+        Some(Presence::Exists) => ", which must exist",
+        Some(Presence::Absent) => ", which must not exist",
         None => "",
     };
     let each = if planned.repeated { ", for each element" } else { "" };
@@ -182,7 +182,7 @@ fn action(model: &Model, write: &Write, planned: &PlannedAction) -> String {
     let outcome = step.map(|step| outcome(model, planned, step)).unwrap_or_default();
     let conditions = step.filter(|_| own).map(conditions).unwrap_or_default();
     let upsert = step.is_some_and(|step| own && step.verb == Verb::Upsert);
-    let upsert = if upsert { ", or makes it" } else { "" };
+    let upsert = if upsert { ", or creates it" } else { "" };
     format!("{what}{upsert}{presence}{outcome}{conditions}{each}")
 }
 

@@ -31,12 +31,12 @@ pub enum ImportError {
 impl fmt::Display for ImportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unreadable(why) => write!(f, "this is neither JSON nor YAML: {why}"),
+            Self::Unreadable(why) => write!(f, "neither JSON nor YAML: {why}"),
             Self::Unknown => f.write_str(
-                "this is none of the forms that can be imported: a CloudFormation or SAM template (`Resources`), \
-                 the answer of DescribeTable (`Table`), a NoSQL Workbench model (`DataModel`)",
+                "unknown format; supported are a CloudFormation or SAM template (`Resources`), the answer of \
+                DescribeTable (`Table`) and a NoSQL Workbench model (`DataModel`)",
             ),
-            Self::NoTable => f.write_str("there is no DynamoDB table in this"),
+            Self::NoTable => f.write_str("the file contains no DynamoDB table"),
         }
     }
 }

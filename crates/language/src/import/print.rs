@@ -7,8 +7,8 @@ use super::table::{Attribute, Encryption, Entity, Index, Table};
 /// Formats the whole model.
 pub(super) fn model(name: &str, tables: &[Table]) -> String {
     let mut text = format!(
-        "/// Imported. Next: give entities their key templates and fields, add `read` and `write` for each access pattern,\n\
-         /// and run `keyform check`.\nmodel {}\n",
+        "/// Imported. Next: give entities their key templates and fields, add `read` and `write` for each access \
+        pattern,\n/// and run `keyform check`.\nmodel {}\n",
         identifier(name)
     );
     for table in tables {

@@ -31,7 +31,7 @@ pub(super) fn check(pass: &Pass<'_>, plan: &ReadPlan) -> Result<(), Obstacle> {
     if let (Some((_, descending, span)), Some((newest, _))) = (read.ordered, read.newest_first)
         && descending != newest
     {
-        return Err(Obstacle::WrongOrder { span, actual: "the other direction, as the read says too".to_owned() });
+        return Err(Obstacle::WrongOrder { span, actual: "the other direction, as the read requests too".to_owned() });
     }
     if plan.unique || plan.request != RequestKind::Query {
         return check_batch(pass, plan);
@@ -43,7 +43,7 @@ pub(super) fn check(pass: &Pass<'_>, plan: &ReadPlan) -> Result<(), Obstacle> {
 fn check_batch(pass: &Pass<'_>, plan: &ReadPlan) -> Result<(), Obstacle> {
     match wanted_span(pass.read) {
         Some(span) if plan.request == RequestKind::BatchGet => {
-            Err(Obstacle::WrongOrder { span, actual: "no order: a BatchGetItem has none".to_owned() })
+            Err(Obstacle::WrongOrder { span, actual: "no order: a BatchGetItem returns none".to_owned() })
         }
         _ => Ok(()),
     }

@@ -93,7 +93,7 @@ fn beginning(place: &Place<'_>, parameter: usize, kind: &Type) -> Result<KeyRang
     if !text || !matches!(place.format, Format::Plain | Format::Upper | Format::Lower) {
         return Err(Obstacle::WrongType {
             parameter,
-            wanted: format!("{}, which has no beginning", super::read::in_words(kind)),
+            wanted: format!("{}, which has no prefixes", super::read::in_words(kind)),
         });
     }
     let mut parts = place.prefix.clone();
@@ -124,16 +124,16 @@ fn ends(limits: &[(usize, &Parameter)]) -> Ends {
 /// Returns the reason the order of the keys differs from the order of the values, if it does.
 fn unordered(kind: &Type, place: &Place<'_>) -> Option<String> {
     match place.format {
-        Format::Hash => return Some("a hash keeps no order".to_owned()),
+        Format::Hash => return Some("a hash does not preserve order".to_owned()),
         Format::Upper | Format::Lower => {
-            return Some("the key holds it in another case, which sorts otherwise".to_owned());
+            return Some("the key converts its case, which changes the order".to_owned());
         }
         _ => {}
     }
     match place.rest {
         Some(rest) if !has_fixed_width(kind, place.format) && !kind.is_numeric() => {
             let follows = if rest.is_empty() { "another field".to_owned() } else { format!("`{rest}`") };
-            Some(format!("it varies in length and {follows} follows it, so that keys do not sort as its values do"))
+            Some(format!("it varies in length and is followed by {follows}, so keys do not sort like its values"))
         }
         _ => None,
     }

@@ -587,7 +587,7 @@ pub(super) fn in_words(kind: &crate::schema::Type) -> String {
         Type::Email => "an e-mail address, trimmed and in lower case",
         Type::Binary(_) => "bytes",
         other if other.is_numeric() => "a number",
-        Type::Bool => "a truth value",
+        Type::Bool => "a boolean",
         _ => "text",
     }
     .to_owned()

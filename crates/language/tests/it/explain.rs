@@ -48,7 +48,7 @@ fn an_explanation_is_json_too() {
 fn a_pattern_without_a_plan_says_so() {
     let text = "model m\n\ntable T { key pk, sk }\n\nentity E in T {\n  key \"E#{id}\", \"S#{n}\"\n\n  id: ulid\n  n:  ulid\n}\n\nread e(id) -> E?\n";
     let explained = explain(&Checked::read(text), "*");
-    assert_eq!(explained[0].plan, ["It has no plan: `keyform check` says why."]);
+    assert_eq!(explained[0].plan, ["No plan: `keyform check` reports the reason."]);
     assert_eq!(explained[0].operation, None);
 }
 

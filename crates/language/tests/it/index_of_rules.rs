@@ -24,10 +24,11 @@ fn page() -> String {
     text.push_str("`keyform check` reports these findings. `keyform check --explain CODE` prints a rule's page; `allow CODE \"reason\"` in a model suppresses a warning.\n");
     text.push_str("Other codes: [S](S.md) syntax errors, [N](N.md) unresolved names and types, [L](L.md) `allow` without effect.\n");
     for (letter, title) in GROUPS {
-        writeln!(text, "\n## {title}\n\n| code | usually | finds |\n|---|---|---|").expect("a String takes everything");
+        writeln!(text, "\n## {title}\n\n| code | usually | finds |\n|---|---|---|")
+            .expect("writing to a String never fails");
         for rule in all.iter().filter(|rule| rule.code.0.starts_with(letter)) {
             writeln!(text, "| [{0}]({0}.md) | {1} | {2} |", rule.code, rule.severity, rule.title)
-                .expect("a String takes everything");
+                .expect("writing to a String never fails");
         }
     }
     text
@@ -37,7 +38,7 @@ fn page() -> String {
 fn the_list_of_rules_is_complete() {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/rules/README.md");
     if std::env::var_os("KEYFORM_BLESS").is_some() {
-        fs::write(&path, page()).expect("a String takes everything");
+        fs::write(&path, page()).expect("writing to a String never fails");
     }
     assert_eq!(fs::read_to_string(path).unwrap(), page(), "KEYFORM_BLESS=1 writes it");
 }

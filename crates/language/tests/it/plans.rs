@@ -165,7 +165,7 @@ fn the_first_of_an_order_is_a_page_of_one() {
             "Query of table T",
             "pk = \"CHANNEL#{channelId}\"",
             "sk begins with \"MSG#\"",
-            "from the largest sort key to the smallest, one item",
+            "descending by sort key, one item",
         ],
     );
 }
@@ -174,7 +174,7 @@ fn the_first_of_an_order_is_a_page_of_one() {
 fn what_is_in_the_way_is_named_with_what_would_help() {
     check(
         "r(channelId) -> Channel?",
-        &["A01: read it `via gsi1`, whose key is made of what is given; or take `serverId` as a parameter"],
+        &["A01: read it `via gsi1`, whose key matches the parameters; or take `serverId` as a parameter"],
     );
     check(
         "r(author) -> [Message] all",
@@ -192,15 +192,15 @@ fn what_is_in_the_way_is_named_with_what_would_help() {
             "A03: add `gsi1 \"CHANNELID#{channelId}#AUTHOR#{author}\", \"MESSAGE#{messageId}\"` to Message and read it `via gsi1`; or, if few items are read in vain, filter: `(…, wanted: …) … where author = wanted`",
         ],
     );
-    check("r(team) -> [Player] via gsi1 all", &["A05: read it `via byScore`, whose key is made of what is given"]);
+    check("r(team) -> [Player] via gsi1 all", &["A05: read it `via byScore`, whose key matches the parameters"]);
     check(
         "r(book, title > after) -> [Page] all",
-        &["A09: let the sort key end with `{title}`, or write `title` with a fixed width"],
+        &["A09: end the sort key with `{title}`, or write `title` with a fixed width"],
     );
     check(
         "r(serverId begins start) -> [Channel] all",
         &[
-            "A02: give the partition key by equality; to list every Channel, give all of them one index key such as \"CHANNELS\", or say `scan`",
+            "A02: test the partition key by equality; to list every Channel, give all of them one index key such as \"CHANNELS\", or write `scan`",
         ],
     );
     check("r(team, score begins start) -> [Player] via byScore all", &["A14: test `score` by equality or by a range"]);

@@ -94,7 +94,7 @@ impl Cursor {
         let get = GetRecords { iterator, limit: Some(RECORDS_MAX) };
         match store.execute(Operation::GetRecords(get)).await? {
             Output::GetRecords(output) => Ok(output),
-            _ => Err(Error::internal("GetRecords was answered with something else")),
+            _ => Err(Error::internal("unexpected answer to GetRecords")),
         }
     }
 
@@ -117,6 +117,6 @@ async fn iterator(store: &dyn Execute, arn: &str, shard: &str, position: ShardPo
     let get = GetShardIterator { arn: arn.to_owned(), shard: shard.to_owned(), position };
     match store.execute(Operation::GetShardIterator(get)).await? {
         Output::GetShardIterator(iterator) => Ok(iterator),
-        _ => Err(Error::internal("GetShardIterator was answered with something else")),
+        _ => Err(Error::internal("unexpected answer to GetShardIterator")),
     }
 }

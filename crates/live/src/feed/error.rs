@@ -25,10 +25,11 @@ impl fmt::Display for FeedError {
         match self {
             Self::NoStream { table } => write!(
                 f,
-                "the table {table} has no stream: write `stream new_and_old` in its declaration and deploy it, or switch the stream on"
+                "the table {table} has no stream: add `stream new_and_old` to its declaration and deploy it, or \
+                enable the stream"
             ),
-            Self::TooOld => f.write_str("the position is too old: changes after it are no longer kept"),
-            Self::Ended => f.write_str("the stream of the table was switched off"),
+            Self::TooOld => f.write_str("the position is too old: the stream no longer has the changes after it"),
+            Self::Ended => f.write_str("the stream of the table was disabled"),
             Self::Store(error) => write!(f, "{}: {}", error.code().name(), error.message()),
         }
     }

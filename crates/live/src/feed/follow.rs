@@ -267,7 +267,7 @@ impl std::fmt::Debug for Feed {
 pub async fn stream_of(store: &dyn Execute, table: &str) -> Result<StreamSummary, FeedError> {
     let operation = Operation::DescribeTable { table: table.to_owned() };
     let Output::Table(description) = store.execute(operation).await? else {
-        return Err(Error::internal("DescribeTable was answered with something else").into());
+        return Err(Error::internal("unexpected answer to DescribeTable").into());
     };
     let stream = description.stream.filter(|stream| stream.enabled);
     stream.ok_or_else(|| FeedError::NoStream { table: table.to_owned() })
@@ -283,12 +283,12 @@ pub(crate) async fn describe(store: &dyn Execute, arn: &str) -> Result<(Lineage,
         let Output::DescribeStream(StreamDescription { shards: page, last_shard, status, .. }) =
             store.execute(Operation::DescribeStream(request)).await?
         else {
-            return Err(Error::internal("DescribeStream was answered with something else"));
+            return Err(Error::internal("unexpected answer to DescribeStream"));
         };
         shards.extend(page);
         match last_shard {
             Some(last) if request_start.as_ref() == Some(&last) => {
-                return Err(Error::internal("DescribeStream was answered with the shard that it was to begin after"));
+                return Err(Error::internal("DescribeStream returned the shard that it was to start after"));
             }
             Some(last) => start_shard = Some(last),
             None => return Ok((Lineage::new(shards), status == Status::Active)),

@@ -72,10 +72,10 @@ impl fmt::Display for HandleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing(name) => {
-                write!(f, "the model has a handler `{name}` without code: give it with `.on(\"{name}\", …)`")
+                write!(f, "the handler `{name}` has no code: register it with `.on(\"{name}\", …)`")
             }
             Self::Unknown(name) => {
-                write!(f, "the model has no handler `{name}`: write `on ENTITY insert -> handler {name}`")
+                write!(f, "the model has no handler `{name}`: add `on ENTITY insert -> handler {name}`")
             }
             Self::Store(error) => write!(f, "{}: {}", error.code().name(), error.message()),
         }
@@ -259,7 +259,7 @@ impl Shared {
         match self.ledger.renew(table, lease, self.until_ms()).await {
             Ok(is_ours) => is_ours,
             Err(error) => {
-                tracing::warn!(error = error.message(), "a lease cannot be renewed; it is tried again");
+                tracing::warn!(error = error.message(), "cannot renew a lease; retrying");
                 true
             }
         }
@@ -270,7 +270,7 @@ impl Shared {
         if let Some(why) = change.unreadable {
             return Err(why);
         }
-        let Some(code) = self.code.get(name) else { return Err(format!("there is no code for `{name}`")) };
+        let Some(code) = self.code.get(name) else { return Err(format!("no code for `{name}`")) };
         let task = AbortOnDrop(tokio::spawn(code(change)));
         task.await.unwrap_or_else(|error| Err(format!("the handler panicked: {error}")))
     }

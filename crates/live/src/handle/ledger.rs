@@ -89,7 +89,7 @@ impl Ledger {
             }
         }
         Err(Error::internal(format!(
-            "the table {} is not active after ten minutes: look at it in the store",
+            "the table {} is still not active after ten minutes: check it in the store",
             self.table
         )))
     }

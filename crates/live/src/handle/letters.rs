@@ -88,7 +88,7 @@ pub(super) async fn redrive_wanted(shared: Arc<Shared>) {
     loop {
         for handler in &handlers {
             if let Err(error) = redrive_of(&shared, handler).await {
-                tracing::warn!(handler, %error, "dead letters cannot be tried; it is tried again");
+                tracing::warn!(handler, %error, "cannot retry dead letters; trying again later");
             }
         }
         tokio::time::sleep(shared.settings.lease / 3).await;
@@ -100,7 +100,7 @@ async fn redrive_of(shared: &Shared, handler: &str) -> Result<(), HandleError> {
         // Only one instance of the program retries it.
         if shared.ledger.take_wanted(letter).await? {
             let redriven = shared.redrive(letter).await?;
-            tracing::info!(handler, change = letter.change, taken = redriven.taken, "a dead letter was tried again");
+            tracing::info!(handler, change = letter.change, taken = redriven.taken, "retried a dead letter");
         }
     }
     Ok(())
@@ -114,7 +114,7 @@ impl Shared {
         let change = entities.and_then(|entities| EntityChange::of(&self.runner, entities, &letter.record));
         let called = match change {
             Some(change) => self.call(&letter.handler, change).await,
-            None => Err("the model has no entity any more that the change is of".to_owned()),
+            None => Err("the model no longer has the entity of the change".to_owned()),
         };
         match called {
             Ok(()) => {

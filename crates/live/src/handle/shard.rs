@@ -58,7 +58,7 @@ impl ShardReader {
                 return Ok(true);
             }
             Err(error) => {
-                tracing::warn!(table = self.table, %error, "a shard cannot be read; it is tried again");
+                tracing::warn!(table = self.table, %error, "cannot read a shard; retrying");
                 tokio::time::sleep(self.shared.settings.backoff).await;
                 return Ok(true);
             }
@@ -101,7 +101,7 @@ impl ShardReader {
                 }
                 Ok(false) => return Err(Lost),
                 Err(error) if noted.elapsed() < self.shared.settings.lease => {
-                    tracing::warn!(error = error.message(), "a checkpoint cannot be written; it is tried again");
+                    tracing::warn!(error = error.message(), "cannot write a checkpoint; retrying");
                     tokio::time::sleep(self.shared.settings.backoff).await;
                 }
                 // The lease may have expired, and another instance may read the shard.
@@ -161,9 +161,9 @@ impl ShardReader {
         while let Err(failed) =
             self.shared.ledger.bury(name, &self.table, &change.record, &error, settings.attempts).await
         {
-            tracing::error!(error = failed.message(), "a dead letter cannot be kept; it is tried again");
+            tracing::error!(error = failed.message(), "cannot store a dead letter; retrying");
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
-        tracing::error!(handler = name, change = change.id, error, "a change is now a dead letter");
+        tracing::error!(handler = name, change = change.id, error, "a change became a dead letter");
     }
 }

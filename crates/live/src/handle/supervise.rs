@@ -30,7 +30,7 @@ impl Supervisor {
     pub(super) async fn run(mut self) {
         loop {
             if let Err(error) = self.look().await {
-                tracing::warn!(table = self.table, %error, "shards cannot be shared out; it is tried again");
+                tracing::warn!(table = self.table, %error, "cannot distribute shards; retrying");
             }
             tokio::select! {
                 Some(ended) = self.readers.join_next(), if !self.readers.is_empty() => {
@@ -113,7 +113,7 @@ impl Supervisor {
                 tracing::warn!(
                     table = self.table,
                     shard,
-                    "changes were missed: a shard was forgotten before it was read"
+                    "changes were missed: a shard was trimmed before it was read"
                 );
             }
             self.shared.ledger.forget(&self.table, &shard).await?;

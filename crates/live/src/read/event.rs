@@ -141,7 +141,7 @@ impl fmt::Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Forbidden => f.write_str("the caller may no longer read this"),
-            Self::Slow => f.write_str("changes were not taken fast enough: resume with the last token"),
+            Self::Slow => f.write_str("the client reads too slowly: resume with the last token"),
             Self::Feed(why) => f.write_str(why),
             Self::Run(error) => error.fmt(f),
         }
@@ -171,9 +171,13 @@ impl fmt::Display for LiveError {
             Self::Feed(error) => error.fmt(f),
             Self::View { table } => write!(
                 f,
-                "the stream of the table {table} has not both images of an item: write `stream new_and_old` in its declaration"
+                "the stream of the table {table} does not carry both images of an item: add `stream new_and_old` to \
+                its declaration"
             ),
-            Self::Token => f.write_str("the token is not one of this read with these arguments: subscribe without it"),
+            Self::Token => f.write_str(
+                "invalid token: it belongs to another read or other arguments. Subscribe \
+                without it",
+            ),
         }
     }
 }

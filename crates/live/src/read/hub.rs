@@ -147,7 +147,7 @@ impl Hub {
     /// Logs the first failure, and rejects waiting subscribers if failures persist.
     fn note_failure(&self, failures: u32, error: Error) {
         if failures == 1 {
-            tracing::warn!(table = self.table, error = error.message(), "a feed cannot be read; it is tried again");
+            tracing::warn!(table = self.table, error = error.message(), "cannot read a feed; retrying");
         }
         self.progress.send_modify(|progress| {
             progress.failed_reads = failures;
@@ -157,7 +157,7 @@ impl Hub {
 
     fn note_success(&self, failures: u32) {
         if failures > 0 {
-            tracing::warn!(table = self.table, failures, "a feed can be read again");
+            tracing::warn!(table = self.table, failures, "a feed is readable again");
             self.progress.send_modify(|progress| progress.failed_reads = 0);
         }
     }

@@ -78,7 +78,7 @@ enum Start {
 
 impl Start {
     fn of(topic: &Topic, token: Option<&str>) -> Result<Self, LiveError> {
-        const TWO_TABLES: &str = "items move to another table: a token does not say what has changed in both";
+        const TWO_TABLES: &str = "items move to another table: a token cannot cover the changes of both";
         let Some(token) = token else { return Ok(Self::Fresh) };
         match token::decode(topic.binding, token) {
             Some(_) if topic.has_two_tables() => Ok(Self::Anew(TWO_TABLES)),
@@ -254,7 +254,7 @@ impl Live {
             Start::Resume(position) => match self.resume(subscription, position).await {
                 Ok(()) => return Ok(()),
                 Err(LiveError::Feed(FeedError::TooOld)) => {
-                    Some("the token is too old: changes after it are no longer kept")
+                    Some("the token is too old: the stream no longer has the changes after it")
                 }
                 Err(error) => return Err(error),
             },

@@ -165,10 +165,10 @@ impl Work<'_> {
                 let doing = format!("{table}: {}", change.words());
                 return Err(DeployError::Store { doing, error });
             }
-            (self.progress)(&Event::Waiting { table, until: "another change is done", waited: Duration::ZERO });
+            (self.progress)(&Event::Waiting { table, until: "another change is complete", waited: Duration::ZERO });
             self.surroundings.sleep(BETWEEN_TRIES).await;
         }
-        Err(DeployError::TooLong { table: table.to_owned(), what: "another change is done".to_owned() })
+        Err(DeployError::TooLong { table: table.to_owned(), what: "another change is complete".to_owned() })
     }
 }
 
@@ -188,10 +188,10 @@ fn is_busy(change: &Change, error: &Error) -> bool {
 fn excused(change: &Change, error: &Error) -> Option<Made> {
     match change {
         Change::Recovery(true) if error.code() == ErrorCode::UnknownOperation => {
-            Some(Made::LeftOut("this store has no point-in-time recovery"))
+            Some(Made::LeftOut("this store does not support point-in-time recovery"))
         }
         Change::ExpiryOn(_) | Change::ExpiryOff(_) if error.message().contains("modified multiple times") => {
-            Some(Made::Later("the service takes it up to an hour after the last change: apply again then"))
+            Some(Made::Later("the service accepts this change up to an hour after the last one: apply again then"))
         }
         _ => None,
     }

@@ -132,21 +132,21 @@ impl Change {
     pub fn words(&self) -> String {
         match self {
             Self::CreateTable(create) => table_words(create),
-            Self::DeleteTable => "remove the table with all its items".to_owned(),
-            Self::AwaitIndex(name) => format!("wait until the index {name}, which is under way, is filled"),
+            Self::DeleteTable => "delete the table with all its items".to_owned(),
+            Self::AwaitIndex(name) => format!("wait until the index {name} is backfilled"),
             Self::Billing { mode, table, indexes } => billing_words(*mode, *table, indexes),
             Self::Class(class) => format!("change the storage class to {}", class.name()),
             Self::Encryption(sse) => format!("encrypt {}", encryption_words(sse)),
-            Self::Protection(true) => "switch deletion protection on".to_owned(),
-            Self::Protection(false) => "switch deletion protection off".to_owned(),
-            Self::StreamOn(view) => format!("begin a stream of {}", view.name()),
-            Self::StreamOff => "end the stream".to_owned(),
-            Self::CreateIndex { index, .. } => format!("add the {}, and fill it", global_words(index)),
-            Self::DeleteIndex(name) => format!("remove the index {name}"),
-            Self::ExpiryOn(attribute) => format!("let items expire by {attribute}"),
-            Self::ExpiryOff(attribute) => format!("let items no longer expire by {attribute}"),
-            Self::Recovery(true) => "switch point-in-time recovery on".to_owned(),
-            Self::Recovery(false) => "switch point-in-time recovery off".to_owned(),
+            Self::Protection(true) => "enable deletion protection".to_owned(),
+            Self::Protection(false) => "disable deletion protection".to_owned(),
+            Self::StreamOn(view) => format!("enable the stream with {}", view.name()),
+            Self::StreamOff => "disable the stream".to_owned(),
+            Self::CreateIndex { index, .. } => format!("create the {} and backfill it", global_words(index)),
+            Self::DeleteIndex(name) => format!("delete the index {name}"),
+            Self::ExpiryOn(attribute) => format!("enable expiry by {attribute}"),
+            Self::ExpiryOff(attribute) => format!("disable expiry by {attribute}"),
+            Self::Recovery(true) => "enable point-in-time recovery".to_owned(),
+            Self::Recovery(false) => "disable point-in-time recovery".to_owned(),
         }
     }
 }
@@ -156,17 +156,17 @@ fn other_units(name: &str, units: Throughput) -> GlobalIndexChange {
 }
 
 fn table_words(create: &CreateTable) -> String {
-    let mut words = vec![format!("make the table: key {}", key_words(&create.key))];
+    let mut words = vec![format!("create the table: key {}", key_words(&create.key))];
     words.extend(create.global_indexes.iter().map(global_words));
     words.extend(create.local_indexes.iter().map(local_words));
     words.push(match create.throughput {
-        Some(units) => format!("{} reads and {} writes reserved", units.read, units.write),
+        Some(units) => format!("provisioned {} reads and {} writes a second", units.read, units.write),
         None => "on demand".to_owned(),
     });
-    words.extend(create.stream.map(|view| format!("a stream of {}", view.name())));
+    words.extend(create.stream.map(|view| format!("a stream with {}", view.name())));
     words.extend(create.sse.as_ref().map(|sse| format!("encrypted {}", encryption_words(sse))));
     words.extend(create.class.filter(|class| *class != TableClass::Standard).map(|class| class.name().to_owned()));
-    words.extend(create.deletion_protected.then(|| "protected from deletion".to_owned()));
+    words.extend(create.deletion_protected.then(|| "deletion protection".to_owned()));
     words.join(", ")
 }
 
@@ -187,25 +187,25 @@ fn local_words(index: &LocalIndex) -> String {
 pub(super) fn projection_words(projection: &Projection) -> String {
     match projection {
         Projection::All => String::new(),
-        Projection::KeysOnly => " of keys only".to_owned(),
+        Projection::KeysOnly => " with keys only".to_owned(),
         Projection::Include(names) => format!(" with {}", names.join(", ")),
     }
 }
 
 fn encryption_words(sse: &SseSpecification) -> String {
     match (&sse.kms_key, sse.enabled) {
-        (_, false) => "with the key the service owns".to_owned(),
-        (None, true) => "with the account's own KMS key for DynamoDB".to_owned(),
+        (_, false) => "with the key that DynamoDB owns".to_owned(),
+        (None, true) => "with the AWS managed KMS key of the account".to_owned(),
         (Some(key), true) => format!("with the KMS key {key}"),
     }
 }
 
 fn billing_words(mode: Option<BillingMode>, table: Option<Throughput>, indexes: &[(String, Throughput)]) -> String {
     if mode == Some(BillingMode::PayPerRequest) {
-        return "pay on demand".to_owned();
+        return "switch to on-demand billing".to_owned();
     }
     let units = |units: Throughput| format!("{} reads and {} writes", units.read, units.write);
     let table = table.map(|given| format!("{} for the table", units(given)));
     let indexes = indexes.iter().map(|(name, given)| format!("{} for the index {name}", units(*given)));
-    format!("reserve {}", table.into_iter().chain(indexes).collect::<Vec<_>>().join(", "))
+    format!("provision {}", table.into_iter().chain(indexes).collect::<Vec<_>>().join(", "))
 }

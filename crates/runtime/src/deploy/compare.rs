@@ -13,7 +13,8 @@ use super::live::Live;
 use super::plan::{TablePlan, remove_table};
 use super::{encryption, index};
 
-const MOVE: &str = "give the table another name in the model and move the items with `keyform copy`, or with `evolve` and `keyform migrate`";
+const MOVE: &str = "give the table another name in the model and move the items with `keyform copy`, or with `evolve` \
+    and `keyform migrate`";
 
 pub(super) fn compare(wanted: &Desired, live: Option<&Live>, destroy: &mut Destroy<'_>) -> TablePlan {
     let table = wanted.create.table.clone();
@@ -58,9 +59,12 @@ fn fixed_differences(wanted: &CreateTable, live: &TableDescription) -> Vec<Strin
     let mut found = Vec::new();
     if wanted.key != live.key {
         let (is, shall) = (key_words(&live.key), key_words(&wanted.key));
-        found.push(format!("the table's key is {is}, the model's {shall}: the key of a table never changes"));
+        found.push(format!(
+            "the key of the table is {is}, in the model it is {shall}: the key of a table cannot \
+            change"
+        ));
     } else if let Some((name, is, shall)) = index::other_type(&wanted.key, &wanted.attributes, &live.attributes) {
-        found.push(format!("{name} is of type {is}, in the model {shall}: the key of a table never changes"));
+        found.push(format!("{name} has the type {is}, in the model {shall}: the key of a table cannot change"));
     }
     found.extend(index::local_differences(wanted, live));
     found
@@ -75,7 +79,7 @@ fn anew(plan: &mut TablePlan, wanted: &Desired, live: &Live, destroy: &mut Destr
         return;
     }
     let table = &wanted.create.table;
-    let remedy = format!("{MOVE}; `--destroy {table}` removes it with its items and makes it anew");
+    let remedy = format!("{MOVE}; `--destroy {table}` deletes it with its items and creates it again");
     differences.into_iter().for_each(|what| plan.refuse(what, remedy.clone()));
 }
 
@@ -116,17 +120,21 @@ fn class(plan: &mut TablePlan, wanted: &CreateTable, live: &TableDescription) {
 }
 
 fn stream(plan: &mut TablePlan, wanted: &CreateTable, live: &TableDescription, destroy: &mut Destroy<'_>) {
-    const NEW_ARN: &str = "the new stream has another ARN: whoever reads the old one must be pointed to it";
+    const NEW_ARN: &str = "the new stream has another ARN: point consumers of the old stream to it";
     let is = live.stream.as_ref().filter(|stream| stream.enabled).map(|stream| stream.view);
     match (wanted.stream, is) {
         (Some(shall), None) => plan.step(Change::StreamOn(shall)),
         (Some(shall), Some(is)) if shall != is => {
-            plan.warned(Change::StreamOff, "changes between the end of the old stream and the new one are in neither");
+            plan.warned(
+                Change::StreamOff,
+                "changes between the end of the old stream and the start of the new one \
+                are in neither",
+            );
             plan.warned(Change::StreamOn(shall), NEW_ARN);
         }
         (None, Some(_)) if destroy.part(&live.name, "stream") => plan.step(Change::StreamOff),
         (None, Some(view)) => plan.note(format!(
-            "its stream of {} is not in the model and stays: `{}` ends it",
+            "its stream of {} is not in the model and stays: `{}` disables it",
             view.name(),
             Destroy::how(&live.name, "stream")
         )),
@@ -138,12 +146,12 @@ fn recovery(plan: &mut TablePlan, wanted: &Desired, live: &Live, destroy: &mut D
     let table = &wanted.create.table;
     match (wanted.recovery, live.recovery) {
         (true, Some(false)) => plan.step(Change::Recovery(true)),
-        (true, None) => plan.note("this store has no point-in-time recovery: it is left out"),
+        (true, None) => plan.note("this store does not support point-in-time recovery: skipped"),
         (false, Some(true)) if destroy.part(table, "recovery") => {
-            plan.warned(Change::Recovery(false), "the history of the last days is lost");
+            plan.warned(Change::Recovery(false), "the recovery history is lost");
         }
         (false, Some(true)) => plan.note(format!(
-            "its point-in-time recovery is not in the model and stays: `{}` switches it off",
+            "its point-in-time recovery is not in the model and stays: `{}` disables it",
             Destroy::how(table, "recovery")
         )),
         _ => {}
@@ -151,12 +159,13 @@ fn recovery(plan: &mut TablePlan, wanted: &Desired, live: &Live, destroy: &mut D
 }
 
 fn expiry(plan: &mut TablePlan, wanted: &Desired, live: &Live) {
-    const AN_HOUR: &str = "the service takes the next change of expiry up to an hour after the last: if it is too early, apply again later";
+    const AN_HOUR: &str = "the service accepts the next change of expiry up to an hour after the last: if it is \
+        rejected, apply again later";
     match (&wanted.ttl, &live.ttl) {
         (Some(shall), None) => plan.step(Change::ExpiryOn(shall.clone())),
         (None, Some(is)) => plan.step(Change::ExpiryOff(is.clone())),
         (Some(shall), Some(is)) if shall != is => {
-            plan.warned(Change::ExpiryOff(is.clone()), "until the new attribute counts, nothing expires");
+            plan.warned(Change::ExpiryOff(is.clone()), "nothing expires until the new attribute is enabled");
             plan.warned(Change::ExpiryOn(shall.clone()), AN_HOUR);
         }
         _ => {}

@@ -42,10 +42,10 @@ pub fn own(model: &Model) -> Vec<Desired> {
     let mut own = Vec::new();
     if model.writes.iter().any(|write| write.batch.is_none()) {
         let ttl = Some(ANSWERS_EXPIRE.to_owned());
-        own.push(own_table("what idempotency keys have done", answer_table(), ttl));
+        own.push(own_table("results of calls with idempotency keys", answer_table(), ttl));
     }
     if plan(model).writes.iter().flatten().any(WritePlan::cascades) {
-        own.push(own_table("what deletes have still to remove", cascade_table(), None));
+        own.push(own_table("pending deletes of cascades", cascade_table(), None));
     }
     own
 }

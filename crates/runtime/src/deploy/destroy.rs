@@ -54,8 +54,8 @@ impl<'a> Destroy<'a> {
     pub(super) fn without_object(&self) -> Vec<String> {
         let idle = self.names.iter().zip(&self.used).filter(|(_, used)| !**used);
         idle.map(|(name, _)| match self.indexes.iter().filter(|index| *index == name).count() {
-            0 | 1 => format!("--destroy {name}: nothing of that name needs to be removed"),
-            _ => format!("--destroy {name}: several tables have an index of that name; write TABLE/{name}"),
+            0 | 1 => format!("--destroy {name}: nothing with this name needs to be removed"),
+            _ => format!("--destroy {name}: several tables have an index with this name; write TABLE/{name}"),
         })
         .collect()
     }

@@ -14,7 +14,7 @@ pub(super) fn compare(plan: &mut TablePlan, wanted: &CreateTable, live: &TableDe
         (Some(shall), Some(arn)) => other_key(plan, shall, arn),
         (None, Some(_)) => plan.warned(
             Change::Encryption(SseSpecification { enabled: false, kms_key: None }),
-            "the table is no longer under a key of the account's",
+            "the table is then no longer encrypted with a key of the account",
         ),
         _ => {}
     }
@@ -24,7 +24,7 @@ fn other_key(plan: &mut TablePlan, shall: &SseSpecification, arn: &str) {
     let Some(key) = &shall.kms_key else { return };
     let is_alias = key.starts_with("alias/") || key.contains(":alias/");
     if is_alias && arn.contains(":key/") {
-        plan.note(format!("it is encrypted with {arn}; whether that is {key}, only KMS can tell: it is left as it is"));
+        plan.note(format!("encrypted with {arn}; only KMS knows whether that is {key}: left unchanged"));
     } else if !is_same(key, arn) {
         plan.step(Change::Encryption(shall.clone()));
     }

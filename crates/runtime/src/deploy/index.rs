@@ -47,16 +47,16 @@ fn replace<'a>(
     missing: &mut Vec<&'a GlobalIndex>,
 ) {
     if destroy.index(&live.name, &index.name) {
-        let warning = "until it is filled anew, reads through it fail";
+        let warning = "reads through it fail until it is backfilled";
         plan.warned(Change::DeleteIndex(index.name.clone()), warning);
         missing.push(index);
         return;
     }
     plan.refuse(
-        format!("the index {} {difference}: an index never changes", index.name),
+        format!("the index {} {difference}: an index cannot change", index.name),
         format!(
-            "add one of another name, move the reads to it and remove this one then; `{}` removes it and makes it anew, \
-             and reads through it fail meanwhile",
+            "create an index with another name, move the reads to it, then remove this one; `{}` deletes it and \
+            creates it again, and reads through it fail meanwhile",
             Destroy::how(&live.name, &index.name)
         ),
     );
@@ -67,7 +67,7 @@ fn remove(plan: &mut TablePlan, live: &TableDescription, name: &str, destroy: &m
         plan.warned(Change::DeleteIndex(name.to_owned()), "reads through it fail from then on");
     } else {
         let how = Destroy::how(&live.name, name);
-        plan.note(format!("its index {name} is not in the model and stays: `{how}` removes it"));
+        plan.note(format!("its index {name} is not in the model and stays: `{how}` deletes it"));
     }
 }
 
@@ -109,7 +109,7 @@ fn projection_difference(is: &Projection, shall: &Projection) -> Option<String> 
         }
         _ => is == shall,
     };
-    (!same).then(|| format!("copies {}, in the model {}", words(is), words(shall)))
+    (!same).then(|| format!("projects {}, in the model {}", words(is), words(shall)))
 }
 
 /// Returns the first key attribute of another type than declared: its name, its type, the declared type.
@@ -126,7 +126,7 @@ pub(super) fn other_type(
 
 /// Compares local indexes, which are created with their table and cannot be changed.
 pub(super) fn local_differences(wanted: &CreateTable, live: &TableDescription) -> Vec<String> {
-    const NEVER: &str = "local indexes are made with their table and never change";
+    const NEVER: &str = "local indexes are created with their table and cannot change";
     let mut found = Vec::new();
     for index in &wanted.local_indexes {
         let is = live.local_indexes.iter().find(|is| is.index.name == index.name).map(|is| &is.index);

@@ -28,7 +28,7 @@ pub async fn observe(store: &dyn Execute, tables: &[String]) -> Result<Vec<Live>
     let mut live = Vec::new();
     for table in tables {
         let found = look(store, table).await;
-        live.extend(found.map_err(|error| DeployError::Store { doing: format!("asking for {table}"), error })?);
+        live.extend(found.map_err(|error| DeployError::Store { doing: format!("describing {table}"), error })?);
     }
     Ok(live)
 }

@@ -103,9 +103,9 @@ impl fmt::Display for DeployError {
             Self::NoValue { table, variable } => {
                 write!(f, "the table `{table}` has a variable without a value: add --set {variable}=VALUE")
             }
-            Self::Refused => f.write_str("the plan has refusals: nothing was changed"),
+            Self::Refused => f.write_str("the plan contains changes that are refused: nothing was changed"),
             Self::TooLong { table, what } => {
-                write!(f, "{table}: gave up waiting until {what}. It goes on in the store: apply again to wait on")
+                write!(f, "{table}: timed out waiting until {what}. The store continues: apply again to wait on")
             }
             Self::Store { doing, error } => write!(f, "{doing}: {}: {}", error.code().name(), error.message()),
         }

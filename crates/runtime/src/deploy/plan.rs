@@ -120,11 +120,11 @@ fn removal(live: &Live) -> TablePlan {
 pub(super) fn remove_table(plan: &mut TablePlan, live: &Live) -> bool {
     if live.description.deletion_protected {
         plan.refuse(
-            "the table is protected from deletion",
-            "switch the protection off first: by the model without `protected`, or in the store",
+            "the table has deletion protection",
+            "disable the protection first: remove `protected` from the model and apply, or use the store",
         );
         return false;
     }
-    plan.warned(Change::DeleteTable, format!("{} items are lost for good", live.description.item_count));
+    plan.warned(Change::DeleteTable, format!("{} items are deleted permanently", live.description.item_count));
     true
 }

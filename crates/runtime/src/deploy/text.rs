@@ -22,17 +22,17 @@ pub fn text(plan: &Plan) -> String {
 }
 
 fn line(out: &mut String, mark: &str, words: &str) {
-    writeln!(out, "{mark}{words}").expect("writing to a text succeeds");
+    writeln!(out, "{mark}{words}").expect("writing to a String never fails");
 }
 
 fn paragraph(out: &mut String, plan: &TablePlan) {
     let declared = match &plan.declared {
-        Some(purpose) if plan.own => format!("Keyform's own: {purpose}"),
+        Some(purpose) if plan.own => format!("internal table of Keyform: {purpose}"),
         Some(name) => format!("table {name}"),
         None => "not in the model".to_owned(),
     };
     let idle = plan.steps.is_empty() && plan.refusals.is_empty();
-    line(out, "", &format!("{} ({declared}){}", plan.table, if idle { ": as it shall be" } else { "" }));
+    line(out, "", &format!("{} ({declared}){}", plan.table, if idle { ": up to date" } else { "" }));
     for step in &plan.steps {
         line(out, &format!("  {} ", mark(step)), &step.change.words());
         if let Some(warning) = &step.warning {
@@ -71,5 +71,5 @@ fn summary(plan: &Plan) -> String {
         return "Nothing to do.".to_owned();
     }
     let others = plan.steps() - made - gone;
-    format!("{made} to make, {others} to change, {gone} to remove.")
+    format!("{made} to create, {others} to change, {gone} to delete.")
 }

@@ -98,7 +98,7 @@ pub(super) async fn wait(
 }
 
 fn failed(table: &str, error: Error) -> DeployError {
-    DeployError::Store { doing: format!("asking for {table}"), error }
+    DeployError::Store { doing: format!("describing {table}"), error }
 }
 
 /// Describes the unmet condition; `None` when the wait is over.
@@ -106,14 +106,14 @@ fn missing(found: Option<&TableDescription>, until: Until<'_>) -> Option<String>
     match (until, found) {
         (Until::Gone | Until::Free, None) => None,
         (Until::Free, Some(table)) if table.status != Status::Deleting => None,
-        (Until::Gone | Until::Free, Some(_)) => Some("the table is gone".to_owned()),
-        (_, None) => Some("the table is there".to_owned()),
+        (Until::Gone | Until::Free, Some(_)) => Some("the table is deleted".to_owned()),
+        (_, None) => Some("the table exists".to_owned()),
         (_, Some(table)) if table.status != Status::Active => Some("the table is active".to_owned()),
         (Until::Ready, Some(table)) => under_way(table),
         (Until::Filled(name), Some(table)) => {
             match table.global_indexes.iter().find(|index| index.index.name == name) {
                 Some(index) if index.status == Status::Active && !index.backfilling => None,
-                _ => Some(format!("the index {name} is filled")),
+                _ => Some(format!("the index {name} is backfilled")),
             }
         }
     }
@@ -122,7 +122,7 @@ fn missing(found: Option<&TableDescription>, until: Until<'_>) -> Option<String>
 fn under_way(table: &TableDescription) -> Option<String> {
     table.global_indexes.iter().find_map(|index| match index.status {
         Status::Active if !index.backfilling => None,
-        Status::Deleting => Some(format!("the index {} is gone", index.index.name)),
-        _ => Some(format!("the index {} is filled", index.index.name)),
+        Status::Deleting => Some(format!("the index {} is deleted", index.index.name)),
+        _ => Some(format!("the index {} is backfilled", index.index.name)),
     })
 }

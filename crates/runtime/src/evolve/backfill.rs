@@ -41,7 +41,7 @@ impl Migration {
                 return Err(MigrateError::Phase(phase, "remove the `evolve` from the model"));
             }
             Phase::RollingBack => {
-                return Err(MigrateError::Phase(phase, "let `keyform migrate rollback` come to its end first"));
+                return Err(MigrateError::Phase(phase, "complete `keyform migrate rollback` first"));
             }
             Phase::Open | Phase::Filling | Phase::Filled | Phase::RolledBack => {}
         }
@@ -63,7 +63,7 @@ impl Migration {
             for segment in 0..SEGMENTS {
                 let mut tell = |held: &Held<'_>| {
                     let counts = held.state.counts.clone();
-                    watch(&Progress { step: "carrying over", done: counts.scanned - begun, total, counts });
+                    watch(&Progress { step: "migrating", done: counts.scanned - begun, total, counts });
                 };
                 self.segment(&mut held, pace, &table, &forms, segment, &mut stuck, &mut tell).await?;
             }
@@ -136,7 +136,7 @@ impl Migration {
                     Carried::Already => {}
                     Carried::Busy => {
                         return Err(MigrateError::Store(keyform_core::Error::internal(
-                            "others write an item again and again: run it again",
+                            "an item kept changing during the migration: run it again",
                         )));
                     }
                     Carried::Stuck(why) => {

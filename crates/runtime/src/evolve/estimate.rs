@@ -253,10 +253,10 @@ impl Estimate {
     #[must_use]
     pub fn text(&self) -> String {
         let mut lines: Vec<String> = self.forms.iter().map(FormEstimate::line).collect();
-        lines.extend(self.makes.iter().map(|name| format!("makes {name} first")));
+        lines.extend(self.makes.iter().map(|name| format!("creates {name} first")));
         let units = |value: f64| text::count(value.ceil() as u64);
         lines.push(format!(
-            "run: {} read units, {} write units; cut-over: {} write units; together {} on demand ({}, {})",
+            "run: {} read units, {} write units; cut-over: {} write units; {} in total, on demand ({}, {})",
             units(self.read_units),
             units(self.write_units),
             units(self.removal_units),
@@ -266,18 +266,18 @@ impl Estimate {
         ));
         lines.push(match self.seconds {
             Some(seconds) => format!("time: {} at this budget", duration(seconds)),
-            None => "time: as fast as the store takes it; give --write-units-per-second for a budget".to_owned(),
+            None => "time: as fast as the store allows; pass --write-units-per-second to set a budget".to_owned(),
         });
         for read in &self.reads {
             let how = match read.reach {
                 Reach::Same => continue,
-                Reach::Get => "one GetItem more where the new place has nothing",
-                Reach::Query => "a Query more",
+                Reach::Get => "one additional GetItem if the new key has no item",
+                Reach::Query => "one additional Query",
                 Reach::Scan => {
-                    "a Scan of the old table: state an old key or index (`from …`) that gives it a partition"
+                    "a Scan of the old table: declare an old key or index (`from …`) that provides a partition"
                 }
             };
-            lines.push(format!("until the cut-over, `{}` finds old {} by {how}", read.read, read.entity));
+            lines.push(format!("until the cut-over, `{}` finds old {} with {how}", read.read, read.entity));
         }
         lines.join("\n") + "\n"
     }
@@ -292,7 +292,7 @@ impl FormEstimate {
         };
         let (left, units) = (text::count(self.left), text::count(self.write_units.ceil() as u64));
         let mut line = format!("{}: {left} items {way}, {units} write units", self.entity);
-        for (count, what) in [(self.carried, "carried over already"), (self.stuck, "that cannot be converted")] {
+        for (count, what) in [(self.carried, "already migrated"), (self.stuck, "that cannot be converted")] {
             if count > 0 {
                 line.push_str(&format!("; {} {what}", text::count(count)));
             }

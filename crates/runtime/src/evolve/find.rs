@@ -184,7 +184,7 @@ pub async fn batch_get(store: &dyn Execute, table: &str, mut keys: Vec<Attribute
         let undone: Vec<Attributes> = left.into_iter().filter_map(|number| keys.get(number).cloned()).collect();
         idle = if undone.len() < keys.len() { 0 } else { idle + 1 };
         if idle == IDLE_ROUNDS_MAX {
-            let why = "the store gets to none of the keys of a BatchGetItem: give it more capacity";
+            let why = "the store processes none of the keys of a BatchGetItem: increase its capacity";
             return Err(remote::reported(ErrorCode::Throttling.name(), why, Detail::None));
         }
         keys = undone.into_iter().chain(rest).collect();

@@ -220,7 +220,7 @@ impl Migration {
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(MigrateError::Store(Error::internal("the store is too busy: run it again")))
+        Err(MigrateError::Store(Error::internal("the store is too busy: run it again later")))
     }
 
     fn tries(&self) -> Tries<'_> {
@@ -239,7 +239,7 @@ impl Migration {
     pub async fn roll_back(&self, pace: &Pace, watch: Watch<'_>) -> Result<RolledBack, MigrateError> {
         let phase = self.status().await?.phase;
         if matches!(phase, Phase::Closing | Phase::Closed) {
-            return Err(MigrateError::Phase(phase, "after the cut-over there is no way back"));
+            return Err(MigrateError::Phase(phase, "a rollback is not possible after the cut-over"));
         }
         let mut held = self.take(pace).await?;
         held.enter(Phase::RollingBack).await?;
@@ -282,7 +282,7 @@ impl Migration {
             done += items.len() as u64;
             held.state.counts.reverted = found.reverted;
             held.save().await?;
-            watch(&Progress { step: "going back", done, total, counts: held.state.counts.clone() });
+            watch(&Progress { step: "rolling back", done, total, counts: held.state.counts.clone() });
             match last {
                 Some(key) => start = Some(key),
                 None => return Ok(()),
@@ -374,7 +374,7 @@ impl Migration {
                 done += items.len() as u64;
                 held.state.counts.reverted = found.reverted;
                 held.save().await?;
-                watch(&Progress { step: "going back", done, total, counts: held.state.counts.clone() });
+                watch(&Progress { step: "rolling back", done, total, counts: held.state.counts.clone() });
                 match last {
                     Some(key) => start = Some(key),
                     None => break,
@@ -417,7 +417,7 @@ impl Migration {
 }
 
 fn contested() -> MigrateError {
-    MigrateError::Store(Error::internal("others write an item again and again: stop them, and run it again"))
+    MigrateError::Store(Error::internal("an item kept changing: stop other writers, and run it again"))
 }
 
 /// Returns the action that deletes an old item whose new item was deleted; `None` if it cannot be compared.

@@ -49,7 +49,7 @@ pub struct Pace {
 
 impl Default for Pace {
     fn default() -> Self {
-        Self { write_units_per_second: None, at_once: 16, owner: "somebody".to_owned(), take_over: false }
+        Self { write_units_per_second: None, at_once: 16, owner: "unknown".to_owned(), take_over: false }
     }
 }
 
@@ -93,17 +93,21 @@ impl fmt::Display for MigrateError {
         match self {
             Self::NoEvolution => f.write_str("the model has no `evolve`, so there is nothing to migrate"),
             Self::Variable(name) => {
-                write!(f, "the table name {name} has a variable without a value: give --set NAME=VALUE")
+                write!(f, "the table name {name} has a variable without a value: pass --set NAME=VALUE")
             }
             Self::Leased(lease) => write!(
                 f,
-                "{} runs it, and its lease holds until {} (milliseconds since 1970): wait, or give --take-over if that one is gone",
+                "{} runs this migration; its lease ends at {} (milliseconds since 1970): wait, or pass --take-over if \
+                that process has died",
                 lease.owner, lease.until_millis
             ),
-            Self::LeaseLost => f.write_str("somebody else has taken it over: see `keyform migrate status`"),
+            Self::LeaseLost => f.write_str(
+                "another process has taken over the migration: see `keyform migrate \
+                status`",
+            ),
             Self::Phase(phase, what) => write!(f, "the migration is {}: {what}", phase.name()),
             Self::Left(count, examples) => {
-                write!(f, "{count} old items are left: run `keyform migrate run` again")?;
+                write!(f, "{count} old items remain: run `keyform migrate run` again")?;
                 if !examples.is_empty() {
                     write!(f, "; for example {}", examples.join(", "))?;
                 }
@@ -272,7 +276,7 @@ pub(super) struct Held<'a> {
 }
 
 impl Held<'_> {
-    /// Writes the state and thereby renews the lease.
+    /// Writes the state, which also renews the lease.
     pub(super) async fn save(&mut self) -> Result<(), MigrateError> {
         let fence = self.state.fence;
         self.write(fence).await

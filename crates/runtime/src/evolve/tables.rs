@@ -143,6 +143,6 @@ impl Migration {
             }
             self.surroundings.sleep(BETWEEN_LOOKS).await;
         }
-        Err(MigrateError::Store(Error::internal(format!("table {table} is not ready after a day"))))
+        Err(MigrateError::Store(Error::internal(format!("table {table} is still not ready after a day"))))
     }
 }

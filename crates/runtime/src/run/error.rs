@@ -51,21 +51,22 @@ pub enum RunError {
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotChecked => f.write_str("the model has errors: see `keyform check`"),
+            Self::NotChecked => f.write_str("the model has errors: run `keyform check`"),
             Self::UnknownPattern(name) => write!(f, "the model has no pattern `{name}`"),
             Self::NotRunnable(why) => f.write_str(why),
             Self::Arguments(error) => error.fmt(f),
-            Self::NotFound(entity) => write!(f, "there is no such {entity}"),
+            Self::NotFound(entity) => write!(f, "no such {entity}"),
             Self::Forbidden => f.write_str("the caller may not do this"),
             Self::Refused { outcome, .. } => write!(f, "refused: {outcome}"),
-            Self::Conflict(_) => f.write_str("the item has changed meanwhile: read it again"),
-            Self::Busy => f.write_str("too many others write this at once: try again"),
+            Self::Conflict(_) => f.write_str("the item has changed since it was read: read it again"),
+            Self::Busy => f.write_str("too many concurrent writes: try again"),
             Self::Unknown(why) => write!(
                 f,
-                "{why}. Look before you repeat it; a write that is marked `idempotent`, or called under an idempotency key, can be repeated"
+                "{why}. Check the outcome before you retry; a write that is marked `idempotent` or has an idempotency \
+                key can be retried safely"
             ),
-            Self::Cursor => f.write_str("the cursor is not one of this pattern with these arguments"),
-            Self::KeyReused => f.write_str("the idempotency key was used before, with other arguments"),
+            Self::Cursor => f.write_str("invalid cursor: it belongs to another pattern or other arguments"),
+            Self::KeyReused => f.write_str("the idempotency key was used before with other arguments"),
             Self::Sealing(error) => error.fmt(f),
             Self::Store(error) => write!(f, "{}: {}", error.code().name(), error.message()),
         }
@@ -100,14 +101,14 @@ impl From<Error> for RunError {
 
 /// Limits that well-typed arguments can still exceed: a fragment of the service's message, and ours for it.
 const LIMITS: [(&str, &str); 8] = [
-    ("Item size", "an item would be larger than the 400 KB that the store takes"),
-    ("aggregate size of the items in the transaction", "the write would be larger than the 4 MB that the store takes"),
-    ("Nesting Levels have exceeded", "a value would nest deeper than the 32 levels that the store takes"),
-    ("Size of hashkey has exceeded", "a key would be longer than the 2048 bytes that the store takes"),
-    ("size of all range keys has exceeded", "a sort key would be longer than the 1024 bytes that the store takes"),
-    ("Number overflow", "a number would be larger than the store takes"),
-    ("Number underflow", "a number would be smaller than the store takes"),
-    ("cannot contain an empty", "a text that is, or begins, a key is empty"),
+    ("Item size", "an item would exceed 400 KB, the maximum of the store"),
+    ("aggregate size of the items in the transaction", "the write would exceed 4 MB, the maximum of the store"),
+    ("Nesting Levels have exceeded", "a value would exceed 32 levels of nesting, the maximum of the store"),
+    ("Size of hashkey has exceeded", "a key would exceed 2048 bytes, the maximum of the store"),
+    ("size of all range keys has exceeded", "a sort key would exceed 1024 bytes, the maximum of the store"),
+    ("Number overflow", "a number would exceed the maximum of the store"),
+    ("Number underflow", "a number would be smaller than the minimum of the store"),
+    ("cannot contain an empty", "a string that is a key, or the beginning of one, is empty"),
 ];
 
 /// Returns our message for the exceeded limit, if that is why the store rejected the request.

@@ -64,7 +64,10 @@ impl Runner {
             && self.phase(evolving).await? == Phase::RollingBack
         {
             let name = &forms[0].new.entity.name;
-            return Err(RunError::NotRunnable(format!("{name} is being rolled back: write again when that is over")));
+            return Err(RunError::NotRunnable(format!(
+                "{name} is being rolled back: retry when the rollback is \
+                complete"
+            )));
         }
         Ok(forms)
     }

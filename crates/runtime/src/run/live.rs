@@ -212,7 +212,7 @@ impl Runner {
         let (id, read) = self.find_read(name)?;
         arguments::check(&self.checked.model, &read.parameters, &call.arguments)?;
         let ReadOutcome::Planned(plan) = &self.checked.plans.reads[id.0] else {
-            return Err(RunError::NotRunnable(format!("`{}` has no plan: see `keyform check`", read.name)));
+            return Err(RunError::NotRunnable(format!("`{}` has no plan: run `keyform check`", read.name)));
         };
         let inputs = self.inputs(call);
         let bound = bind::read(&self.checked.model, read, plan, &inputs)?;

@@ -15,7 +15,7 @@ pub fn misfit(name: &str, value: &Value, kind: &Type) -> Option<String> {
             let unknown = parts.keys().find(|part| !fields.iter().any(|field| field.name == **part));
             if let Some(unknown) = unknown {
                 let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
-                return Some(format!("`{name}` has no `{unknown}`; it has {}", known.join(", ")));
+                return Some(format!("`{name}` has no field `{unknown}`; its fields are {}", known.join(", ")));
             }
             fields.iter().find_map(|field| part(name, parts.get(&field.name), field))
         }
@@ -66,13 +66,13 @@ pub fn in_words(kind: &Type) -> String {
         Type::Email => "an e-mail address",
         Type::Url => "a URL",
         Type::Timestamp => "a time such as 2026-10-31T12:00:00.000Z",
-        Type::Datetime => "a time in ISO 8601",
+        Type::Datetime => "an ISO 8601 time",
         Type::Epoch => "a time in seconds since 1970",
         Type::EpochMs => "a time in milliseconds since 1970",
         Type::Date => "a date such as 2026-10-31",
         Type::Money => "an amount in whole nano-units",
         Type::Record(_) => "an object",
-        Type::Json => "JSON of at most 31 levels with names of 1 to 65,535 bytes",
+        Type::Json => "JSON with at most 31 levels and names of 1 to 65,535 bytes",
         Type::Ref { .. } | Type::Copy { .. } | Type::Unknown => "a value of its type",
     };
     plain.to_owned()
@@ -142,6 +142,6 @@ entity Order in Shop {
         check("tags", json!(["a@b.de", "no"]), Some("`tags[1]` is not an e-mail address"));
         check("more", json!({"a": "b"}), Some("`more.a` is not a whole number"));
         let deep = (0..40).fold(json!(1), |inner, _| json!([inner]));
-        check("any", deep, Some("`any` is not JSON of at most 31 levels with names of 1 to 65,535 bytes"));
+        check("any", deep, Some("`any` is not JSON with at most 31 levels and names of 1 to 65,535 bytes"));
     }
 }

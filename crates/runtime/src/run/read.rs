@@ -18,7 +18,7 @@ const BATCH_KEYS_MAX: usize = 100;
 impl Runner {
     pub(super) async fn run_read(&self, id: ReadId, read: &Read, call: &Call) -> Result<Answer, RunError> {
         let ReadOutcome::Planned(plan) = &self.checked.plans.reads[id.0] else {
-            return Err(RunError::NotRunnable(format!("`{}` has no plan: see `keyform check`", read.name)));
+            return Err(RunError::NotRunnable(format!("`{}` has no plan: run `keyform check`", read.name)));
         };
         let start = self.start(read, call)?;
         let forms = if self.evolving.is_some() { self.open_forms(&plan.returns).await? } else { Vec::new() };

@@ -64,24 +64,28 @@ impl fmt::Display for SealError {
         match self {
             Self::NoKeys { field } => write!(
                 f,
-                "`{field}` is encrypted, and there is no key to seal it with: make one with `keyform field-keys new FILE`, and name the file \
-                 in KEYFORM_FIELD_KEYS_FILE"
+                "`{field}` is encrypted, but there is no field key: create one with `keyform field-keys new FILE` and \
+                set KEYFORM_FIELD_KEYS_FILE"
             ),
             Self::UnknownKey { field, id } => write!(
                 f,
-                "`{field}` is sealed under the field key {id}, which is not among the keys given: add it to the file that \
-                 KEYFORM_FIELD_KEYS_FILE names"
+                "`{field}` is encrypted with the field key {id}, which is not configured: add it to the file in \
+                KEYFORM_FIELD_KEYS_FILE"
             ),
             Self::Damaged { field } => {
-                write!(f, "`{field}` does not open: its bytes were changed, or come from another item, field or table")
+                write!(
+                    f,
+                    "`{field}` cannot be decrypted: its bytes were changed, or belong to another item, field or \
+                    table"
+                )
             }
             Self::NotSealed { field } => write!(
                 f,
-                "`{field}` is encrypted, but the item holds it as it is: it was written before the field was encrypted, or past the model; \
-                 `keyform field-keys reseal` seals it"
+                "`{field}` is encrypted in the model but not in the item, which was written before the field was \
+                encrypted, or without the model; `keyform field-keys reseal` encrypts it"
             ),
             Self::Ring(why) => f.write_str(why),
-            Self::NoRandom => f.write_str("the operating system has no random bytes"),
+            Self::NoRandom => f.write_str("the operating system provides no random bytes"),
         }
     }
 }

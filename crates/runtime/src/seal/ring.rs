@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! keyform field keys, version 1
-//! # Without these keys the encrypted fields sealed under them cannot be read: keep a copy, show it to nobody.
+//! # Without these keys, fields encrypted with them cannot be read. Back this file up, and keep it secret.
 //! key 3f9a61c07be2d514 <32 bytes in base64>     the first key seals
 //! key 90b1…            <32 bytes in base64>     the others open what was sealed before
 //! ```
@@ -15,7 +15,7 @@ use super::{FieldKey, KeyId, SealError};
 
 const TITLE: &str = "keyform field keys, version 1";
 const ADVICE: &str =
-    "# Without these keys the encrypted fields sealed under them cannot be read: keep a copy, show it to nobody.";
+    "# Without these keys, fields encrypted with them cannot be read. Back this file up, and keep it secret.";
 
 /// Keys of encrypted fields: the first encrypts, all decrypt.
 #[derive(Clone, Debug)]
@@ -58,12 +58,12 @@ impl Keyring {
     /// Returns [`SealError::Ring`] if it is the primary key, or not in the ring.
     pub fn without(mut self, id: KeyId) -> Result<Self, SealError> {
         if self.primary.id() == id {
-            return Err(SealError::Ring(format!("{id} is the key that seals: rotate first")));
+            return Err(SealError::Ring(format!("{id} is the current field key: rotate first")));
         }
         let before = self.older.len();
         self.older.retain(|key| key.id() != id);
         if self.older.len() == before {
-            return Err(SealError::Ring(format!("there is no field key {id}")));
+            return Err(SealError::Ring(format!("unknown field key {id}")));
         }
         Ok(self)
     }
@@ -92,12 +92,12 @@ impl Keyring {
     pub fn from_text(text: &str) -> Result<Self, SealError> {
         let keys = if text.trim_start().starts_with(TITLE) { lines(text)? } else { plain(text)? };
         let mut keys = keys.into_iter();
-        let primary = keys.next().ok_or_else(|| SealError::Ring("there is no field key in it".to_owned()))?;
+        let primary = keys.next().ok_or_else(|| SealError::Ring("the file contains no field key".to_owned()))?;
         let ring = Self { primary, older: keys.collect() };
         let mut ids: Vec<KeyId> = ring.older.iter().map(FieldKey::id).chain([ring.primary.id()]).collect();
         ids.sort_unstable();
         match ids.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => Err(SealError::Ring(format!("the field key {} is there twice", pair[0]))),
+            Some(pair) => Err(SealError::Ring(format!("duplicate field key {}", pair[0]))),
             None => Ok(ring),
         }
     }
@@ -128,7 +128,7 @@ fn lines(text: &str) -> Result<Vec<FieldKey>, SealError> {
         if KeyId::from_text(id) == Some(key.id()) {
             Ok(key)
         } else {
-            Err(wrong("has an id that is not its key's: one of the two is damaged"))
+            Err(wrong("has an id that does not match its key: one of them is damaged"))
         }
     })
     .collect()
@@ -165,16 +165,16 @@ mod tests {
             assert_eq!(Keyring::from_text(text).map(|_| ()), Err(SealError::Ring(expected.to_owned())), "{text}");
         };
         let good = Keyring::of(key(1)).to_text();
-        check("", "there is no field key in it");
+        check("", "the file contains no field key");
         check("abc", "key 1 is not 32 bytes in base64");
         check(
             &format!("{}\n{}", &*key(1).to_text(), &*key(1).to_text()),
-            &format!("the field key {} is there twice", key(1).id()),
+            &format!("duplicate field key {}", key(1).id()),
         );
         check(&good.replace("key ", "cle "), "line 3 is not `key ID BASE64`");
         check(
             &good.replace(&key(1).id().to_string(), "0000000000000000"),
-            "line 3 has an id that is not its key's: one of the two is damaged",
+            "line 3 has an id that does not match its key: one of them is damaged",
         );
         assert!(!format!("{:?}", Keyring::of(key(1))).contains("AQEB"));
     }

@@ -66,7 +66,7 @@ fn count(shared: &Shared, head: &Parts, answer: &Result<Answered, Problem>, took
         Err(problem) => problem.name(),
     };
     if answer.as_ref().is_err_and(|problem| problem.is(problem::FORBIDDEN)) {
-        tracing::debug!(model, pattern, "the caller may not: refused by `allow` or a guard");
+        tracing::debug!(model, pattern, "caller not allowed: rejected by `allow` or a guard");
     }
     shared.metrics.record_call(model, pattern, outcome, took);
 }
@@ -88,14 +88,14 @@ async fn route(shared: &Arc<Shared>, head: &Parts, body: Incoming) -> Result<Ans
             Ok(found(&openapi::of_served(&served)))
         }
         [model, pattern] => call(shared, head, body, &*find(shared, model)?, pattern).await,
-        _ => Err(Problem::new(problem::UNKNOWN_PATH, "a pattern is at /v1/{model}/{pattern}")),
+        _ => Err(Problem::new(problem::UNKNOWN_PATH, "the path of a pattern is /v1/{model}/{pattern}")),
     }
 }
 
 pub(super) fn find(shared: &Shared, name: &str) -> Result<Arc<Served>, Problem> {
     let unknown = || {
         let names = shared.models.names().join(", ");
-        Problem::new(problem::UNKNOWN_PATH, format!("there is no model of that name here; there are: {names}"))
+        Problem::new(problem::UNKNOWN_PATH, format!("no model with this name; the models are: {names}"))
     };
     shared.models.get(name).ok_or_else(unknown)
 }
@@ -104,7 +104,7 @@ fn check_method(head: &Parts, wanted: &'static str) -> Result<(), Problem> {
     if head.method.as_str() == wanted {
         return Ok(());
     }
-    Err(Problem::new(problem::METHOD, format!("this path takes {wanted}")).with_header("allow", wanted))
+    Err(Problem::new(problem::METHOD, format!("this path accepts {wanted}")).with_header("allow", wanted))
 }
 
 fn found(value: &Value) -> Answered {
@@ -164,7 +164,13 @@ async fn call(
     let pattern = Pattern::find(model, name).ok_or_else(unknown)?;
     match pattern.audience(model) {
         Audience::Nobody => return Err(unknown()),
-        Audience::System => return Err(Problem::new(problem::FORBIDDEN, "this pattern is for code, not for callers")),
+        Audience::System => {
+            return Err(Problem::new(
+                problem::FORBIDDEN,
+                "this pattern is for code only, not for \
+            callers",
+            ));
+        }
         Audience::Everybody | Audience::Callers => {}
     }
     check_method(head, pattern.method())?;
@@ -240,12 +246,13 @@ async fn while_wanted<T>(
     tokio::select! {
         done = tokio::time::timeout(limit, work) => done.map_err(|_| {
             tracing::warn!(flow = flow.name(), "stopped at its deadline of {} s", limit.as_secs());
-            let detail = "the flow was stopped at its deadline; what it has written stays: look before you call it again";
+            let detail = "the flow was stopped at its deadline, but its writes stay: check them before you call it \
+                again";
             Problem::new(problem::DEADLINE, detail)
         }),
         () = left => {
-            tracing::debug!(flow = flow.name(), "stopped: its caller left");
-            Err(Problem::new(problem::DEADLINE, "the caller left"))
+            tracing::debug!(flow = flow.name(), "stopped: the client disconnected");
+            Err(Problem::new(problem::DEADLINE, "the client disconnected"))
         }
     }
 }
@@ -268,7 +275,7 @@ async fn read_body(shared: &Arc<Shared>, head: &Parts, body: Incoming) -> Result
 fn idempotency_key(head: &Parts) -> Result<Option<&str>, Problem> {
     let Some(value) = head.headers.get("idempotency-key") else { return Ok(None) };
     let key = value.to_str().ok().filter(|key| !key.is_empty() && key.len() <= KEY_BYTES_MAX);
-    let wrong = || Problem::new(problem::ARGUMENTS, "Idempotency-Key has from 1 to 255 characters of ASCII");
+    let wrong = || Problem::new(problem::ARGUMENTS, "Idempotency-Key must have 1 to 255 ASCII characters");
     key.map(Some).ok_or_else(wrong)
 }
 
@@ -288,7 +295,7 @@ async fn apply(served: &Served, pattern: Pattern<'_>, call: Call, key: Option<&s
     match item {
         Some(item) => Ok(found(&json::found(model, &item))),
         None if pattern.may_be_none() => Ok(found(&Value::Null)),
-        None => Err(Problem::new(problem::NOT_FOUND, "the write was applied; its item was deleted right after")),
+        None => Err(Problem::new(problem::NOT_FOUND, "the write was applied; its item was deleted immediately after")),
     }
 }
 
@@ -299,8 +306,8 @@ async fn whole<T>(work: impl Future<Output = T>) -> Result<T, Problem> {
 
 fn unread(error: &BodyError) -> Problem {
     match error {
-        BodyError::TooLarge => Problem::new(problem::TOO_LARGE, "the body is larger than this server takes"),
+        BodyError::TooLarge => Problem::new(problem::TOO_LARGE, "the body exceeds the limit of this server"),
         BodyError::TooSlow => Problem::new(problem::BODY, "the body took too long"),
-        BodyError::Broken => Problem::new(problem::BODY, "the body broke off"),
+        BodyError::Broken => Problem::new(problem::BODY, "the body is incomplete"),
     }
 }

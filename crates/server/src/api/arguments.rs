@@ -35,7 +35,7 @@ pub(super) fn of_query(
     let cursor = match given.remove(CURSOR).unwrap_or_default().as_slice() {
         [] => None,
         [cursor] => Some(cursor.clone()),
-        _ => return Err(wrong("there is more than one `cursor`".to_owned())),
+        _ => return Err(wrong("more than one `cursor`".to_owned())),
     };
     match given.keys().next() {
         Some(name) => Err(unknown(pattern, name)),
@@ -141,7 +141,7 @@ fn unknown(pattern: Pattern<'_>, name: &str) -> Problem {
     let known: Vec<&str> =
         pattern.parameters().iter().flat_map(|parameter| &parameter.arguments).map(String::as_str).collect();
     let takes = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    wrong(format!("`{}` has no argument `{name}`; it takes {takes}", pattern.name()))
+    wrong(format!("unknown argument `{name}`; `{}` takes {takes}", pattern.name()))
 }
 
 fn wrong(detail: String) -> Problem {

@@ -58,7 +58,7 @@ impl Authentication {
         self.claimant(headers, model, anonymous)
     }
 
-    /// Returns the caller, or empty claims if there are none and `anonymous` callers are allowed.
+    /// Returns the caller, or empty claims if they are absent and `anonymous` callers are allowed.
     ///
     /// # Errors
     /// The request does not identify its caller and `anonymous` is false.
@@ -100,7 +100,7 @@ impl Authentication {
         match self {
             Self::Tokens { .. } => unauthenticated("send a token: Authorization: Bearer …"),
             Self::Development { .. } => unauthenticated(&format!(
-                "say who calls: X-Keyform-Caller: {}=…",
+                "name the caller: X-Keyform-Caller: {}=…",
                 first.map_or("name", |field| &field.name)
             )),
         }
@@ -127,7 +127,9 @@ fn by_token(
     let value = value.to_str().ok().filter(|_| values.next().is_none());
     let token =
         value.and_then(|value| value.split_once(' ')).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-    let Some((_, token)) = token else { return Err(invalid("the header Authorization is not one `Bearer` token")) };
+    let Some((_, token)) = token else {
+        return Err(invalid("the Authorization header is not a single `Bearer` token"));
+    };
     let claims = token::verify(keys, token.trim(), now).map_err(|refusal| invalid(refusal.text()))?;
     let claim = |field: &Field| {
         let given = claims.get(&field.name).filter(|value| !value.is_null());
@@ -142,7 +144,7 @@ fn by_word(warned: &AtomicBool, headers: &HeaderMap, model: &Model) -> Result<Op
     if !warned.swap(true, Ordering::Relaxed) {
         tracing::warn!("caller taken from the X-Keyform-Caller header (development mode, not verified)");
     }
-    let text = value.to_str().map_err(|_| invalid("the header X-Keyform-Caller is not text"))?;
+    let text = value.to_str().map_err(|_| invalid("the X-Keyform-Caller header is not valid text"))?;
     let pairs: Vec<(&str, &str)> = text
         .split(';')
         .filter_map(|pair| pair.split_once('='))
@@ -164,11 +166,13 @@ fn typed(
     for field in model.caller.iter().flat_map(|caller| &caller.fields) {
         match claim(field) {
             None if field.optional => {}
-            None => return Err(invalid(&format!("the caller has no `{}`", field.name))),
+            None => return Err(invalid(&format!("the caller has no claim `{}`", field.name))),
             Some(Some(value)) if fits(&value, &field.kind) => {
                 claims.insert(field.name.clone(), value);
             }
-            Some(_) => return Err(invalid(&format!("the caller's `{}` is not of its type", field.name))),
+            Some(_) => {
+                return Err(invalid(&format!("the caller's claim `{}` does not have its declared type", field.name)));
+            }
         }
     }
     Ok(claims)

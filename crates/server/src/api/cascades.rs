@@ -39,16 +39,16 @@ async fn look(shared: &Shared) {
     }
     let names = match left_over(shared).await {
         Ok(names) => names,
-        Err(error) => return tracing::warn!(%error, "the intents of cascades cannot be read"),
+        Err(error) => return tracing::warn!(%error, "cannot read the intents of cascades"),
     };
     for name in names {
         let Some(served) = shared.models.get(&name) else { continue };
         match served.resume_cascades().await {
             Ok(resumed) if resumed.removed > 0 => {
-                tracing::info!(model = name, removed = resumed.removed, "took up cascades that were left");
+                tracing::info!(model = name, removed = resumed.removed, "resumed interrupted cascades");
             }
             Ok(_) => {}
-            Err(error) => tracing::warn!(model = name, %error, "a cascade cannot go on: it is tried again"),
+            Err(error) => tracing::warn!(model = name, %error, "cannot continue a cascade; retrying"),
         }
     }
 }

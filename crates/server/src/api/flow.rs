@@ -129,7 +129,7 @@ impl fmt::Display for FlowError {
 
 impl std::error::Error for FlowError {}
 
-const OVERLOADED: &str = "the server has too much of this work to do: try again in a moment";
+const OVERLOADED: &str = "the server is overloaded with this work: try again later";
 
 impl Flow {
     /// Creates a flow for authenticated callers.
@@ -234,7 +234,7 @@ impl fmt::Debug for Flow {
 }
 
 fn printed(answer: &impl Serialize) -> Result<Value, FlowError> {
-    serde_json::to_value(answer).map_err(|error| FlowError::Arguments(format!("the answer is no JSON: {error}")))
+    serde_json::to_value(answer).map_err(|error| FlowError::Arguments(format!("the answer is not JSON: {error}")))
 }
 
 /// Generates a self-contained schema without `$defs`.
@@ -258,7 +258,7 @@ pub(super) fn problem_of(error: FlowError, model: &keyform_language::schema::Mod
         }
         FlowError::Failed(error) => Problem::of_flow(error, model),
         FlowError::Broken(why) => {
-            tracing::error!(model = model.name, "a flow broke: {why}");
+            tracing::error!(model = model.name, "a flow failed: {why}");
             Problem::new(problem::INTERNAL, "the flow could not be completed")
         }
     }

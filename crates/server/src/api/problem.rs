@@ -23,30 +23,30 @@ pub(super) struct Problem {
 /// Last segment of the type URI, status and title.
 pub(super) type Sort = &'static (&'static str, u16, &'static str);
 
-pub(super) const ARGUMENTS: Sort = &("arguments", 400, "The arguments are wrong");
-pub(super) const CURSOR: Sort = &("cursor", 400, "The cursor is wrong");
-pub(super) const BODY: Sort = &("body", 400, "The body cannot be read");
-pub(super) const TOO_LARGE: Sort = &("too-large", 413, "The body is too large");
+pub(super) const ARGUMENTS: Sort = &("arguments", 400, "Invalid arguments");
+pub(super) const CURSOR: Sort = &("cursor", 400, "Invalid cursor");
+pub(super) const BODY: Sort = &("body", 400, "Unreadable body");
+pub(super) const TOO_LARGE: Sort = &("too-large", 413, "Body too large");
 pub(super) const MEDIA_TYPE: Sort = &("media-type", 415, "The body must be JSON");
-pub(super) const UNAUTHENTICATED: Sort = &("unauthenticated", 401, "The caller is not known");
-pub(super) const FORBIDDEN: Sort = &("forbidden", 403, "The caller may not do this");
-pub(super) const UNKNOWN_PATH: Sort = &("unknown-path", 404, "There is nothing at this path");
-pub(super) const NOT_FOUND: Sort = &("not-found", 404, "There is no such item");
-pub(super) const METHOD: Sort = &("method", 405, "The method is wrong");
-pub(super) const REFUSED: Sort = &("refused", 409, "The write was refused");
-pub(super) const CONFLICT: Sort = &("conflict", 409, "The item has changed meanwhile");
-pub(super) const KEY_REUSED: Sort = &("idempotency-key", 422, "The idempotency key was used for another call");
-pub(super) const TOKEN: Sort = &("token", 400, "The token is wrong");
-pub(super) const TOO_MANY: Sort = &("too-many", 429, "There are too many");
-pub(super) const THROTTLED: Sort = &("throttled", 429, "There were too many attempts");
+pub(super) const UNAUTHENTICATED: Sort = &("unauthenticated", 401, "Caller not authenticated");
+pub(super) const FORBIDDEN: Sort = &("forbidden", 403, "Caller not allowed");
+pub(super) const UNKNOWN_PATH: Sort = &("unknown-path", 404, "Unknown path");
+pub(super) const NOT_FOUND: Sort = &("not-found", 404, "Item not found");
+pub(super) const METHOD: Sort = &("method", 405, "Method not allowed");
+pub(super) const REFUSED: Sort = &("refused", 409, "Write refused");
+pub(super) const CONFLICT: Sort = &("conflict", 409, "Item changed since it was read");
+pub(super) const KEY_REUSED: Sort = &("idempotency-key", 422, "Idempotency key used for another call");
+pub(super) const TOKEN: Sort = &("token", 400, "Invalid token");
+pub(super) const TOO_MANY: Sort = &("too-many", 429, "Limit reached");
+pub(super) const THROTTLED: Sort = &("throttled", 429, "Too many attempts");
 pub(super) const NOT_RUNNABLE: Sort = &("not-runnable", 501, "The store cannot run this pattern");
-pub(super) const BUSY: Sort = &("busy", 503, "Too many write this at once");
-pub(super) const OVERLOADED: Sort = &("overloaded", 503, "The server has too much to do");
-pub(super) const DEADLINE: Sort = &("deadline", 504, "The flow took too long and was stopped");
-pub(super) const INTERNAL: Sort = &("internal", 500, "The server failed");
-pub(super) const UNKNOWN: Sort = &("outcome-unknown", 504, "Nobody knows whether the write was applied");
-pub(super) const UNAVAILABLE: Sort = &("unavailable", 503, "The store does not answer");
-pub(super) const STORE: Sort = &("store", 502, "The store failed");
+pub(super) const BUSY: Sort = &("busy", 503, "Too many concurrent writes");
+pub(super) const OVERLOADED: Sort = &("overloaded", 503, "Server overloaded");
+pub(super) const DEADLINE: Sort = &("deadline", 504, "Flow stopped at its deadline");
+pub(super) const INTERNAL: Sort = &("internal", 500, "Internal server error");
+pub(super) const UNKNOWN: Sort = &("outcome-unknown", 504, "Outcome of the write unknown");
+pub(super) const UNAVAILABLE: Sort = &("unavailable", 503, "Store unavailable");
+pub(super) const STORE: Sort = &("store", 502, "Store failed");
 
 impl Problem {
     pub(super) fn new(sort: Sort, detail: impl Into<String>) -> Self {
@@ -115,17 +115,17 @@ impl Problem {
             // The store's message may contain internal names and values: log it, do not send it.
             RunError::Store(failed) if failed.code() == ErrorCode::ResourceNotFound => {
                 tracing::error!(model = model.name, "a table or an index is missing: {}", failed.message());
-                Self::new(NOT_RUNNABLE, "a table or an index of the model is missing in the store")
+                Self::new(NOT_RUNNABLE, "a table or an index of the model does not exist in the store")
             }
             // The store has already logged the cause.
             RunError::Store(failed) if *failed.detail() == Detail::RefusedForNow => {
                 tracing::debug!(model = model.name, "{}", failed.message());
-                Self::new(STORE, "the store takes no writes for now")
+                Self::new(STORE, "the store accepts no writes at the moment")
             }
             // Only reads and rejected writes get here; a write that may have been applied is `Unknown`.
             RunError::Store(failed) if *failed.detail() == Detail::NoAnswer => {
                 tracing::error!(model = model.name, "{}", failed.message());
-                Self::new(UNAVAILABLE, "the store did not answer in time; nothing was applied: try again")
+                Self::new(UNAVAILABLE, "the store did not answer in time, and nothing was applied: try again")
                     .retry_after(2)
             }
             RunError::Store(failed) => {
@@ -133,19 +133,19 @@ impl Problem {
                 let code = failed.code().name();
                 Self::new(
                     if failed.code().status() >= 500 { STORE } else { INTERNAL },
-                    format!("the store says {code}"),
+                    format!("the store answered {code}"),
                 )
             }
             RunError::NotChecked => Self::new(INTERNAL, detail),
             // The reason may contain internal names: log it, do not send it.
             RunError::Unknown(why) => {
                 tracing::error!(model = model.name, "{why}");
-                Self::new(UNKNOWN, "the store did not say whether the write was applied: look before you repeat it")
+                Self::new(UNKNOWN, "the store did not confirm whether the write was applied: check before you retry")
             }
             // Only the operator needs to know which key is missing.
             RunError::Sealing(failed) => {
                 tracing::error!(model = model.name, "{failed}");
-                Self::new(INTERNAL, "an encrypted field cannot be opened or sealed")
+                Self::new(INTERNAL, "an encrypted field cannot be encrypted or decrypted")
             }
         }
     }

@@ -58,7 +58,7 @@ impl Served {
     pub fn with_flows(mut self, flows: Vec<Flow>) -> Self {
         for flow in flows {
             let taken = Pattern::find(self.model(), flow.name()).is_some() || self.flow(flow.name()).is_some();
-            assert!(!taken, "`{}` has two patterns or flows `{}`", self.name(), flow.name());
+            assert!(!taken, "`{}` has two patterns or flows named `{}`", self.name(), flow.name());
             self.flows.push(flow);
         }
         self
@@ -140,7 +140,7 @@ impl Served {
             tracing::info!(model = self.name(), table, "made a table");
         }
         for index in self.runner.add_indexes().await? {
-            tracing::warn!(model = self.name(), index, "added an index to a table that was there");
+            tracing::warn!(model = self.name(), index, "added an index to an existing table");
         }
         Ok(())
     }

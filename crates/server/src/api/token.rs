@@ -39,7 +39,7 @@ impl Refusal {
         match self {
             Self::Malformed => "the token is not a JSON Web Token",
             Self::Unsupported => "the token's algorithm or critical header is not supported: use HS256 or EdDSA",
-            Self::Signature => "the token's signature is not of a known key",
+            Self::Signature => "the token's signature does not match a known key",
             Self::Endless => "the token has no `exp`",
             Self::Expired => "the token has expired",
             Self::NotYet => "the token is not valid yet",

@@ -69,7 +69,7 @@ impl TokenKeys {
     #[must_use]
     pub fn made_up() -> Self {
         let mut secret = Zeroizing::new([0; SECRET_BYTES_MIN]);
-        getrandom::fill(secret.as_mut()).expect("the operating system has randomness");
+        getrandom::fill(secret.as_mut()).expect("the operating system provides randomness");
         let kind = Kind::Hs256(Box::new(hmac::Key::new(hmac::HMAC_SHA256, secret.as_ref())));
         Self { keys: vec![TokenKey { id: None, kind }], made_up: true }
     }
@@ -120,7 +120,8 @@ impl TokenKeys {
             return from_json(text);
         }
         if text.starts_with(b"-----BEGIN") {
-            let key = from_pem(text).ok_or_else(|| TokenKeysError::new("is no public key of Ed25519 in PEM"))?;
+            let key =
+                from_pem(text).ok_or_else(|| TokenKeysError::new("is not an Ed25519 public key in PEM format"))?;
             return Ok(Self::of(vec![TokenKey { id: None, kind: Kind::EdDsa(key) }]));
         }
         Self::secret(text)
@@ -178,7 +179,7 @@ fn from_json(text: &[u8]) -> Result<TokenKeys, TokenKeysError> {
         Some(keys) => keys.iter().map(from_jwk).collect::<Result<Vec<_>, _>>()?,
         None => vec![from_jwk(&value)?],
     };
-    if keys.is_empty() { Err(TokenKeysError::new("holds no keys")) } else { Ok(TokenKeys::of(keys)) }
+    if keys.is_empty() { Err(TokenKeysError::new("contains no keys")) } else { Ok(TokenKeys::of(keys)) }
 }
 
 fn from_jwk(key: &Value) -> Result<TokenKey, TokenKeysError> {
@@ -186,11 +187,11 @@ fn from_jwk(key: &Value) -> Result<TokenKey, TokenKeysError> {
     let bytes = |name: &str| text(name).and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
     let kind = match (text("kty"), text("alg"), text("crv")) {
         (Some("oct"), Some("HS256") | None, _) => {
-            shared(&Zeroizing::new(bytes("k").ok_or_else(|| TokenKeysError::new("has a key without a proper `k`"))?))?
+            shared(&Zeroizing::new(bytes("k").ok_or_else(|| TokenKeysError::new("has a key without a valid `k`"))?))?
         }
         (Some("OKP"), Some("EdDSA" | "Ed25519") | None, Some("Ed25519")) => {
             let key = bytes("x").and_then(|bytes| bytes.try_into().ok());
-            Kind::EdDsa(key.ok_or_else(|| TokenKeysError::new("has a key without a proper `x`"))?)
+            Kind::EdDsa(key.ok_or_else(|| TokenKeysError::new("has a key without a valid `x`"))?)
         }
         _ => return Err(TokenKeysError::new("has a key that is neither for HS256 nor for EdDSA with Ed25519")),
     };

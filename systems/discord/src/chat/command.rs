@@ -2,17 +2,17 @@
 
 /// Help text of the chat client.
 pub const HELP: &str = "\
-whatever you type is sent to the channel; messages have numbers, and lines that begin with a slash are commands:
+text is sent to the channel; messages have numbers, and lines that begin with a slash are commands:
   /join CODE            join a server with an invite code, and go there
-  /invite [USES]        make an invite code for this server, for so many people
+  /invite [USES]        create an invite code for this server
   /servers              the servers you are in          /server NAME    go to another
   /channels             the channels of this server     /channel NAME   go to another
-  /new-server NAME      make a server                   /new-channel NAME   make a channel
+  /new-server NAME      create a server                 /new-channel NAME   create a channel
   /who                  who is in this server           /leave          leave it
-  /react N EMOJI        choose an emoji for message N   /unreact N EMOJI
-  /edit N TEXT          write message N anew            /delete N
-  /read                 everything here is read         /unread         what is not, elsewhere
-  /search TEXT          look for words in this channel
+  /react N EMOJI        react to message N   /unreact N EMOJI
+  /edit N TEXT          replace message N               /delete N
+  /read                 mark everything here as read    /unread         unread messages elsewhere
+  /search TEXT          search this channel
   /help   /quit";
 
 /// Parsed line.
@@ -101,7 +101,7 @@ impl<'a> Command<'a> {
             "search" => text(rest, "/search TEXT").map(Self::Search),
             "help" | "?" => Ok(Self::Help),
             "quit" | "exit" | "q" => Ok(Self::Quit),
-            other => Err(format!("there is no command /{other}: /help shows all of them")),
+            other => Err(format!("unknown command /{other}: /help lists all commands")),
         }
     }
 }
@@ -129,7 +129,7 @@ fn numbered<'a>(rest: &'a str, usage_text: &str) -> Result<(usize, &'a str), Str
 }
 
 fn usage(text: &str) -> String {
-    format!("type {text}; N is the number before the message")
+    format!("usage: {text}; N is the number before the message")
 }
 
 #[cfg(test)]
@@ -158,7 +158,7 @@ mod tests {
             ("/join", "/join CODE"),
             ("/react 👍", "/react N EMOJI"),
             ("/edit 3", "/edit N TEXT"),
-            ("/invite nobody", "USES"),
+            ("/invite all", "USES"),
             ("/dance", "no command /dance"),
         ] {
             let said = Command::read(line).expect_err(line);

@@ -68,7 +68,7 @@ impl<L: Link> Chat<L> {
         let session = log_in(&link, visitor).await?;
         let token = session["token"].as_str();
         link.authenticate(
-            token.ok_or_else(|| Trouble::new("this server issues no tokens: it needs a secret for them"))?,
+            token.ok_or_else(|| Trouble::new("this server issues no tokens: it needs a secret to sign them"))?,
         );
         let user_id = text(&session["user"], "userId").to_owned();
         let name = text(&session["user"], "username").to_owned();
@@ -83,12 +83,13 @@ impl<L: Link> Chat<L> {
             online: BTreeMap::new(),
             members: BTreeMap::new(),
         };
-        let mut lines = vec![format!("* you are {}; /help shows what can be typed", plain(&name))];
+        let mut lines = vec![format!("* you are {}; /help lists the commands", plain(&name))];
         let servers = chat.servers().await?;
         match servers.first() {
             Some(server) => lines.extend(chat.go_to_server(text(server, "serverId"), None).await?),
-            None => lines
-                .push("* you are in no server yet: /join CODE with somebody's invite, or /new-server NAME".to_owned()),
+            None => {
+                lines.push("* you are not in a server yet: /join CODE with an invite, or /new-server NAME".to_owned())
+            }
         }
         Ok((chat, lines))
     }
@@ -160,7 +161,7 @@ impl<L: Link> Chat<L> {
     fn here(&self) -> Result<&Place, Trouble> {
         self.place
             .as_ref()
-            .ok_or_else(|| Trouble::new("you are in no channel: /join CODE, /server NAME or /new-server NAME"))
+            .ok_or_else(|| Trouble::new("you are not in a channel: /join CODE, /server NAME or /new-server NAME"))
     }
 
     async fn say(&mut self, content: &str) -> Lines {
@@ -179,7 +180,7 @@ impl<L: Link> Chat<L> {
         let here = json!({ "serverId": self.here()?.server_id, "maxUses": uses });
         let invite = self.link.post("createInvite", here).await?;
         let code = text(&invite, "inviteCode");
-        Ok(vec![format!("* others come here with /join {code}")])
+        Ok(vec![format!("* others can join with /join {code}")])
     }
 
     async fn servers(&self) -> Result<Vec<Value>, Trouble> {
@@ -205,14 +206,14 @@ impl<L: Link> Chat<L> {
         let servers = self.servers().await?;
         match servers.iter().find(|server| same(text(server, "name"), name)) {
             Some(server) => self.go_to_server(text(server, "serverId"), None).await,
-            None => Err(Trouble::new(format!("you are in no server {name}: /servers lists yours"))),
+            None => Err(Trouble::new(format!("you are not in a server {name}: /servers lists yours"))),
         }
     }
 
     async fn new_server(&mut self, name: &str) -> Lines {
         let server = self.link.post("createServer", json!({ "name": name })).await?;
         let mut lines = self.go_to_server(text(&server, "serverId"), None).await?;
-        lines.push("* it is yours: /invite makes a code for others".to_owned());
+        lines.push("* the server is yours: /invite creates a code for others".to_owned());
         Ok(lines)
     }
 
@@ -238,7 +239,7 @@ impl<L: Link> Chat<L> {
                 let (id, server) = (text(channel, "channelId").to_owned(), self.here()?.server_id.clone());
                 self.go_to_server(&server, Some(&id)).await
             }
-            None => Err(Trouble::new(format!("there is no channel {name} here: /channels lists them"))),
+            None => Err(Trouble::new(format!("no channel {name} here: /channels lists them"))),
         }
     }
 
@@ -268,7 +269,7 @@ impl<L: Link> Chat<L> {
 
     /// Calls a write on a displayed message.
     async fn about(&mut self, number: usize, write: &str, more: Value) -> Lines {
-        let unknown = || Trouble::new(format!("there is no message #{number} here"));
+        let unknown = || Trouble::new(format!("no message #{number} here"));
         let message = self.transcript.message(number).ok_or_else(unknown)?;
         let mut arguments = json!({
             "channelId": message["channelId"],
@@ -285,13 +286,13 @@ impl<L: Link> Chat<L> {
     async fn mark_read(&mut self) -> Lines {
         let channel = self.here()?.channel_id.clone();
         let Some(latest) = self.transcript.latest() else {
-            return Ok(vec!["* there is nothing to read here".to_owned()]);
+            return Ok(vec!["* nothing to read here".to_owned()]);
         };
         let at: keyform::Timestamp =
-            text(latest, "createdAt").parse().map_err(|_| Trouble::new("the server told a time that is none"))?;
+            text(latest, "createdAt").parse().map_err(|_| Trouble::new("the server returned an invalid time"))?;
         let mark = json!({ "channelId": channel, "messageId": latest["messageId"], "at": at.millis() });
         self.link.post("markRead", mark).await?;
-        Ok(vec!["* everything here is read".to_owned()])
+        Ok(vec!["* everything here is marked as read".to_owned()])
     }
 
     async fn unread(&self) -> Lines {
@@ -299,14 +300,14 @@ impl<L: Link> Chat<L> {
         let unread = badges.as_array().into_iter().flatten().filter(|channel| channel["unread"] != 0);
         let lines: Vec<String> =
             unread.map(|channel| format!("  #{}{}", plain(text(channel, "name")), badge(channel))).collect();
-        Ok(if lines.is_empty() { vec!["* everything is read".to_owned()] } else { lines })
+        Ok(if lines.is_empty() { vec!["* no unread messages".to_owned()] } else { lines })
     }
 
     async fn search(&self, words: &str) -> Lines {
         let search = json!({ "channelId": self.here()?.channel_id, "text": words });
         let found = items(&self.link.post("searchMessages", search).await?);
         if found.is_empty() {
-            return Ok(vec!["* nothing was found".to_owned()]);
+            return Ok(vec!["* no messages found".to_owned()]);
         }
         Ok(found.iter().rev().map(|item| format!("? {}", line(0, item).trim_start_matches("#0 "))).collect())
     }
@@ -392,7 +393,7 @@ impl<L: Link> Chat<L> {
             }
             Some("ended") if what == "messages" => {
                 self.place = None;
-                vec![format!("* you hear nothing more of this channel: {}", plain(text(message, "detail")))]
+                vec![format!("* no more messages from this channel: {}", plain(text(message, "detail")))]
             }
             Some("error") => vec![format!("! {}", plain(text(message, "detail")))],
             _ => Vec::new(),
@@ -434,8 +435,8 @@ impl<L: Link> Chat<L> {
                 self.somebody(&user, "has left").await
             }
             "channels" => match kind {
-                "insert" => Some(format!("* there is a new channel: /channel {}", plain(text(item, "name")))),
-                "remove" => Some("* a channel is gone".to_owned()),
+                "insert" => Some(format!("* new channel: /channel {}", plain(text(item, "name")))),
+                "remove" => Some("* a channel was deleted".to_owned()),
                 _ => None,
             },
             "online" => self.hear_presence(kind, item, key).await,
@@ -470,7 +471,7 @@ impl<L: Link> Chat<L> {
         {
             self.names.insert(user_id.to_owned(), plain(text(&profile, "username")));
         }
-        let name = self.names.get(user_id).map_or("somebody", String::as_str);
+        let name = self.names.get(user_id).map_or("someone", String::as_str);
         Some(format!("* {name} {what}"))
     }
 }
@@ -484,7 +485,7 @@ async fn log_in(link: &impl Link, visitor: &Visitor) -> Result<Value, Trouble> {
     let new = json!({ "email": visitor.email, "username": visitor.name, "password": visitor.password });
     link.post("register", new).await.map_err(|trouble| {
         if trouble.is("EmailTaken") {
-            let detail = format!("{} has an account with another password: give it with --password", visitor.email);
+            let detail = format!("{} has an account with another password: pass it with --password", visitor.email);
             return Trouble { detail, ..trouble };
         }
         trouble

@@ -36,7 +36,7 @@ impl Transcript {
         if kind == "remove" {
             let number = self.numbers.remove(key)?;
             self.shown[number - 1] = None;
-            return Some(format!("* message #{number} is gone"));
+            return Some(format!("* message #{number} was deleted"));
         }
         self.is_news(key, item).then(|| self.put(key, item))
     }

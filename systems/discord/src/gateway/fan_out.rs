@@ -57,7 +57,7 @@ impl fmt::Display for GatewayError {
         match self {
             Self::Feed(error) => error.fmt(f),
             Self::Call(error) => error.fmt(f),
-            Self::Delivery(why) => write!(f, "a connection could not be reached: {why}"),
+            Self::Delivery(why) => write!(f, "cannot reach a connection: {why}"),
         }
     }
 }

@@ -109,7 +109,7 @@ impl Mailboxes {
         }
     }
 
-    /// Returns the events after a number, which confirms the earlier ones; waits for one if there is none. Returns
+    /// Returns the events after a number, which confirms the earlier ones; waits for the next one otherwise. Returns
     /// `None` if the owner has no such mailbox.
     pub async fn take(
         &self,

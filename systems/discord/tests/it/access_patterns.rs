@@ -607,7 +607,7 @@ fn stream_real_time_updates() {
             }
         };
         let what: Vec<&What> = heard.iter().map(|heard| &heard.event.what).collect();
-        assert_eq!(what, [&What::MessageCreated { message: Box::new(message) }], "read marks are nobody's business");
+        assert_eq!(what, [&What::MessageCreated { message: Box::new(message) }], "read marks are not delivered");
     });
 }
 

@@ -189,7 +189,7 @@ fn an_address_has_one_account_however_many_register_at_once() {
         });
         let registered: Vec<UserId> = all(tries).await.into_iter().flatten().collect();
         let ada = world.code().user_by_email("ada@example.com").await.unwrap().unwrap();
-        assert_eq!(registered, std::slice::from_ref(&ada.user_id), "whoever was first, also if the answer was lost");
+        assert_eq!(registered, std::slice::from_ref(&ada.user_id), "the first call, also if its answer was lost");
         assert!(world.code().credentials(&ada.user_id).await.unwrap().is_some());
     });
 }

@@ -69,7 +69,7 @@ fn what_happens_in_a_channel_and_its_server_is_told() {
 
         let eve = world.user("eve").await;
         world.join(&company.ada, &company.server, &eve).await;
-        let What::MemberJoined { membership } = ada.next().await else { panic!("nobody joined") };
+        let What::MemberJoined { membership } = ada.next().await else { panic!("no member joined") };
         assert_eq!(membership.user_id, eve.user_id);
         world.of(&eve).leave_server(&company.server).await.unwrap();
         let (server_id, user_id) = (company.server.clone(), eve.user_id);

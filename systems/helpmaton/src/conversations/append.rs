@@ -56,7 +56,7 @@ pub(super) fn check_lengths(messages: &[Value]) -> Result<(), FlowError> {
     match messages.iter().any(|message| bytes_of(message) > MESSAGE_BYTES_MAX) {
         true => Err(FlowError::refused(
             "MessageTooLong",
-            format!("a message has at most {MESSAGE_BYTES_MAX} bytes: put long content into a document"),
+            format!("a message can have at most {MESSAGE_BYTES_MAX} bytes: put long content into a document"),
         )),
         false => Ok(()),
     }
@@ -93,7 +93,7 @@ pub async fn append(
     check_lengths(std::slice::from_ref(&said.message))?;
     for _ in 0..TRIES_MAX {
         let found = helpmaton.model.conversation_by_id(workspace_id, agent_id, conversation_id).await?;
-        let unknown = || FlowError::refused("UnknownConversation", "there is no such conversation");
+        let unknown = || FlowError::refused("UnknownConversation", "unknown conversation");
         let conversation = found.ok_or_else(unknown)?;
         if was_said(helpmaton, &conversation, &said.message).await? {
             return Ok(());

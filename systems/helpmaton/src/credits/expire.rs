@@ -76,7 +76,7 @@ async fn expire(helpmaton: &Helpmaton, due: impl IntoIterator<Item = CreditReser
             Ok(_) => done.given_back += 1,
             Err(ExpireReservationError::AlreadyClosed | ExpireReservationError::UnknownReservation) => {}
             Err(error) => {
-                tracing::warn!(reservation = %reservation.reservation_id, "a reservation could not expire: {error}");
+                tracing::warn!(reservation = %reservation.reservation_id, "cannot expire a reservation: {error}");
                 done.failed += 1;
             }
         }

@@ -45,10 +45,10 @@ pub enum PurchaseError {
 impl fmt::Display for PurchaseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownWorkspace => f.write_str("there is no such workspace"),
-            Self::WorkspaceGone => f.write_str("the workspace is being removed: give the money back"),
-            Self::WrongCurrency => f.write_str("the workspace's credit is in another currency: give the money back"),
-            Self::NotPositive => f.write_str("the amount is not above zero"),
+            Self::UnknownWorkspace => f.write_str("unknown workspace"),
+            Self::WorkspaceGone => f.write_str("the workspace is being deleted: refund the order"),
+            Self::WrongCurrency => f.write_str("the workspace's credit has another currency: refund the order"),
+            Self::NotPositive => f.write_str("the amount must be greater than zero"),
             Self::Failed(error) => error.fmt(f),
         }
     }
@@ -110,7 +110,7 @@ fn signed_text(order: &Order) -> String {
 }
 
 fn authenticator(secret: &str, order: &Order) -> Hmac<Sha256> {
-    let made = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("a key of any length will do");
+    let made = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("an HMAC accepts a key of any length");
     made.chain_update(signed_text(order).as_bytes())
 }
 

@@ -79,19 +79,19 @@ pub enum ReserveError {
 impl fmt::Display for ReserveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownWorkspace => f.write_str("there is no such workspace"),
-            Self::UnknownAgent => f.write_str("there is no such agent in the workspace"),
-            Self::WorkspaceGone => f.write_str("the workspace is being removed"),
-            Self::UnknownModel(name) => write!(f, "the model `{name}` has no price: name one that has"),
-            Self::RequestLimitReached => f.write_str("the plan's number of calls in 24 hours is reached"),
+            Self::UnknownWorkspace => f.write_str("unknown workspace"),
+            Self::UnknownAgent => f.write_str("unknown agent of the workspace"),
+            Self::WorkspaceGone => f.write_str("the workspace is being deleted"),
+            Self::UnknownModel(name) => write!(f, "the model `{name}` has no price: choose one that has"),
+            Self::RequestLimitReached => f.write_str("the plan's limit of calls in 24 hours is reached"),
             Self::SpendingLimits(failed) => {
                 let failed: Vec<String> = failed.iter().map(FailedLimit::to_string).collect();
                 f.write_str(&failed.join("; "))
             }
             Self::InsufficientCredits { required, available } => {
-                write!(f, "{required} is required, and {available} is available")
+                write!(f, "{required} required, but only {available} available")
             }
-            Self::ReservationExists => f.write_str("the id is that of another reservation"),
+            Self::ReservationExists => f.write_str("the id belongs to another reservation"),
             Self::Failed(error) => error.fmt(f),
         }
     }
@@ -259,7 +259,7 @@ fn refusal(error: ReserveCreditsError, amount: Money, workspace: &Workspace) -> 
         ReserveCreditsError::UnknownAgent => Err(ReserveError::UnknownAgent),
         ReserveCreditsError::WorkspaceGone => Err(ReserveError::WorkspaceGone),
         ReserveCreditsError::NotPositive => {
-            Err(ReserveError::Failed(CallError::Unexpected("an estimate below zero".to_owned())))
+            Err(ReserveError::Failed(CallError::Unexpected("the estimate is below zero".to_owned())))
         }
         ReserveCreditsError::Failed(error) => Err(error.into()),
     }
@@ -290,7 +290,7 @@ async fn give_back(
     if let (Reserved::Credit(reservation), ReserveError::RequestLimitReached) = (reserved, &refused) {
         // If this fails, the job returns the credit when the reservation expires.
         let given_back = super::refund(helpmaton, &reservation.reservation_id).await;
-        tracing::debug!(?given_back, "the request limit was reached meanwhile");
+        tracing::debug!(?given_back, "the request limit has been reached meanwhile");
     }
     Err(refused)
 }

@@ -45,7 +45,7 @@ fn told(by: &Caller, workspace_id: &WorkspaceId) -> Vec<String> {
     );
     let end = format!(r#"{{"reservationId":"{RESERVATION}","tokens":{{"promptTokens":120,"completionTokens":80}}}}"#);
     vec![
-        "helpmaton: set credit aside for a call, settle it, and see the account (nano-dollars)".to_owned(),
+        "helpmaton: reserve credit for a call, settle it, and see the account (nano-dollars)".to_owned(),
         curl("beginCall", begin),
         curl("endCall", end),
         curl("creditAccount", format!(r#"{{"workspaceId":"{workspace_id}"}}"#)),

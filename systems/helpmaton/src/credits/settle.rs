@@ -30,9 +30,9 @@ pub enum CloseError {
 impl fmt::Display for CloseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::UnknownReservation => f.write_str("there is no such reservation"),
-            Self::AlreadyClosed(status) => write!(f, "the reservation was closed before: {status:?}"),
-            Self::Negative => f.write_str("a cost is not below zero"),
+            Self::UnknownReservation => f.write_str("unknown reservation"),
+            Self::AlreadyClosed(status) => write!(f, "the reservation is already closed: {status:?}"),
+            Self::Negative => f.write_str("a cost cannot be below zero"),
             Self::UnknownModel(name) => write!(f, "the model `{name}` has no price"),
             Self::Failed(error) => error.fmt(f),
         }

@@ -11,17 +11,17 @@ use crate::limits;
 use crate::model::{AgentKeyId, CreateApiKeyError, CreateApiKeyInput, User, UserApiKey, UserId};
 use crate::secrets::{API_KEY_PREFIX, Minted, is_well_formed, lookup_hash};
 
-/// A key that was just made: this is the only time it is shown.
+/// A new API key, which is shown only this once.
 #[derive(Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewApiKey {
-    /// By which it is deleted.
+    /// Id of the key, for deleting it.
     pub key_id: String,
-    /// The key.
+    /// The key itself.
     pub key: String,
-    /// What lists show of it.
+    /// Beginning of the key, as shown in lists.
     pub key_prefix: String,
-    /// What it is for.
+    /// Purpose of the key.
     pub name: Option<String>,
 }
 
@@ -60,7 +60,8 @@ impl Helpmaton {
             }),
             Err(CreateApiKeyError::KeyExists) => Err(FlowError::refused(
                 "KeyExists",
-                "this call has made a key, and it is shown once: delete it, and make another",
+                "a previous attempt of this call has created a key, which is shown only once: delete it, and create \
+                another",
             )),
             Err(other) => Err(other.into()),
         }
@@ -71,11 +72,11 @@ impl Helpmaton {
     /// # Errors
     /// Refused with `InvalidKey`, or the store fails.
     pub async fn user_of_api_key(&self, text: &str) -> Result<User, FlowError> {
-        let invalid = || FlowError::refused("InvalidKey", "no such key");
+        let invalid = || FlowError::refused("InvalidKey", "unknown key");
         let key = self.find_api_key(text).await?.ok_or_else(invalid)?;
         let user = self.model.user_by_id(&key.user_id).await?.ok_or_else(invalid)?;
         if let Err(error) = self.model.touch_api_key(&key.user_id, &key.key_id).await {
-            tracing::debug!("the use of a key was not noted: {error}");
+            tracing::debug!("cannot record the use of a key: {error}");
         }
         Ok(user)
     }
@@ -97,26 +98,26 @@ impl Helpmaton {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct MakeKey {
-    /// What it is for.
+    /// Purpose of the key.
     name: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct UseKey {
-    /// A key of the caller.
+    /// An API key of the caller.
     api_key: String,
 }
 
-/// An access token without a session: a key needs no refreshing.
+/// An access token without a session, since a key needs no refresh token.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Access {
-    /// For the header `Authorization: Bearer …`.
+    /// Access token for the header `Authorization: Bearer …`.
     access_token: String,
-    /// The seconds for which it is good.
+    /// Lifetime in seconds.
     expires_in: u64,
-    /// Whose key it was.
+    /// Owner of the key.
     user_id: String,
 }
 
@@ -135,12 +136,12 @@ pub(super) fn flows(application: Application, helpmaton: &Helpmaton) -> Applicat
     application
         .flow(
             helpmaton
-                .flow("makeApiKey", "Makes an API key of the caller. It is shown this once.", make)
+                .flow("makeApiKey", "Creates an API key of the caller. Returns the key only this once.", make)
                 .outcomes(&["UnknownUser", "KeyExists"]),
         )
         .flow(
             helpmaton
-                .flow("tokenForApiKey", "An access token for whom an API key belongs to.", exchange)
+                .flow("tokenForApiKey", "Returns an access token for the owner of an API key.", exchange)
                 .public()
                 .outcomes(&["InvalidKey"]),
         )

@@ -34,17 +34,17 @@ pub const AUDIENCE: &str = "helpmaton-api";
 /// Maximum repetitions of one call with its key.
 const REPEATS_MAX: u32 = 8;
 
-/// What a client gets when somebody signs in or refreshes.
+/// Tokens of a session, returned by signing in and refreshing.
 #[derive(Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Session {
-    /// For the header `Authorization: Bearer …`.
+    /// Access token for the header `Authorization: Bearer …`.
     pub access_token: String,
-    /// For `refresh`, once.
+    /// Refresh token, which can be used once.
     pub refresh_token: String,
-    /// The seconds for which the access token is good.
+    /// Lifetime of the access token in seconds.
     pub expires_in: u64,
-    /// Who signed in.
+    /// Id of the user.
     pub user_id: String,
 }
 
@@ -113,7 +113,7 @@ impl Helpmaton {
     /// Ends the family of a token that was used twice; returns the refusal.
     async fn end_family(&self, used: &RefreshToken) -> Result<FlowError, FlowError> {
         self.model.revoke_family(&used.user_id, &used.family_id).await?;
-        Ok(FlowError::refused("TokenReused", "the token was used before: sign in again"))
+        Ok(FlowError::refused("TokenReused", "the token was already used: sign in again"))
     }
 
     /// Ends the session of a refresh token; an unknown token has no effect.
@@ -164,23 +164,23 @@ impl Helpmaton {
         .into_iter()
         .collect();
         let issued = self.host().issue_token(claims, Duration::from_secs(ACCESS_SECS));
-        let why = || RunError::NotRunnable("the server has no secret to sign tokens with: give it one".to_owned());
+        let why = || RunError::NotRunnable("the server has no secret to sign tokens: configure one".to_owned());
         issued.ok_or_else(|| FlowError::Failed(why()))
     }
 }
 
 fn unknown_token() -> FlowError {
-    FlowError::refused("UnknownToken", "the refresh token is not known: sign in")
+    FlowError::refused("UnknownToken", "unknown refresh token: sign in")
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Refresh {
-    /// The token of the last sign-in or refresh.
+    /// Refresh token of the last sign-in or refresh.
     refresh_token: String,
 }
 
-/// That a session is over.
+/// Result of signing out.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SignedOut {
@@ -203,9 +203,9 @@ pub(super) fn flows(application: Application, helpmaton: &Helpmaton) -> Applicat
     application
         .flow(
             helpmaton
-                .flow("refresh", "Another session for a refresh token, which is thereby used up.", refresh)
+                .flow("refresh", "Exchanges a refresh token, which can be used once, for a new session.", refresh)
                 .public()
                 .outcomes(&["UnknownToken", "TokenExpired", "TokenReused", "FamilyRevoked"]),
         )
-        .flow(helpmaton.flow("signOut", "Ends the session that a refresh token belongs to.", sign_out).public())
+        .flow(helpmaton.flow("signOut", "Ends the session of a refresh token.", sign_out).public())
 }

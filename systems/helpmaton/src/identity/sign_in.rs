@@ -70,7 +70,7 @@ impl Helpmaton {
         match self.model.sign_up(self.newcomer(email, name)).await {
             Ok(user) => Ok(self.model.verify_email(&user.id).await?.unwrap_or(user)),
             Err(SignUpError::EmailTaken) => {
-                Err(FlowError::refused("SignInFirst", "the address has an account: sign in, then accept"))
+                Err(FlowError::refused("SignInFirst", "the address already has an account: sign in, then accept"))
             }
             Err(other) => Err(other.into()),
         }
@@ -80,26 +80,26 @@ impl Helpmaton {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Request {
-    /// Where the token is mailed to.
+    /// E-mail address for the token.
     email: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct SignIn {
-    /// The address the token was mailed to.
+    /// E-mail address that received the token.
     email: String,
-    /// The token.
+    /// The mailed token.
     token: String,
-    /// The name of one who has not signed up yet.
+    /// Name for a new account.
     name: Option<String>,
 }
 
-/// What is known after a mail was asked for.
+/// Result of requesting a mail.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Mailed {
-    /// Where to look.
+    /// E-mail address that receives the mail.
     sent_to: String,
 }
 
@@ -116,12 +116,10 @@ async fn sign_in(system: Helpmaton, call: FlowCall<SignIn>) -> Result<Session, F
 }
 
 pub(super) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
-    application
-        .flow(helpmaton.flow("requestSignIn", "Mails a token by which one signs in, or up.", request).public())
-        .flow(
-            helpmaton
-                .flow("signIn", "Signs in with a mailed token: an access token and a refresh token.", sign_in)
-                .public()
-                .outcomes(&["UnknownToken", "TokenExpired"]),
-        )
+    application.flow(helpmaton.flow("requestSignIn", "Mails a token for signing in or up.", request).public()).flow(
+        helpmaton
+            .flow("signIn", "Signs in with a mailed token and returns an access token and a refresh token.", sign_in)
+            .public()
+            .outcomes(&["UnknownToken", "TokenExpired"]),
+    )
 }

@@ -59,7 +59,7 @@ impl Helpmaton {
             let id = UserId::new(text).map_err(|wrong| FlowError::Arguments(wrong.to_string()))?;
             self.model.user_by_id(&id).await?
         };
-        found.ok_or_else(|| FlowError::refused("UnknownUser", "nobody has signed up with this address or id"))
+        found.ok_or_else(|| FlowError::refused("UnknownUser", "no user has this address or id"))
     }
 
     /// Links an external account to a user, for sign-in.

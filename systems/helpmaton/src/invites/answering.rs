@@ -17,29 +17,29 @@ use crate::secrets::{is_well_formed, lookup_hash, same};
 
 const TRIES_MAX: u32 = 5;
 
-/// What somebody with the token may know before they accept.
+/// An invitation, as the holder of its token sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Invitation {
-    /// The workspace.
+    /// Id of the workspace.
     pub workspace_id: String,
-    /// Its name.
+    /// Name of the workspace.
     pub workspace: String,
-    /// The address that may accept.
+    /// E-mail address that may accept.
     pub email: String,
-    /// 1 reads, 2 writes, 3 owns.
+    /// 1 (read), 2 (write) or 3 (own).
     pub level: i64,
-    /// Until when, in ISO 8601.
+    /// Expiry in ISO 8601.
     pub expires_at: String,
 }
 
-/// What came of accepting.
+/// Result of accepting an invitation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Accepted {
-    /// The workspace.
+    /// Id of the workspace.
     pub workspace_id: String,
-    /// The level the member has now.
+    /// Current level of the member.
     pub level: i64,
 }
 
@@ -68,7 +68,11 @@ impl Helpmaton {
     pub async fn accept_invitation(&self, by: &Caller, token: &str) -> Result<Accepted, FlowError> {
         let invite = self.found_invite(token).await?;
         if invite.email != by.email {
-            return Err(FlowError::refused("OtherAddress", "the invitation is for another address: sign in with that"));
+            return Err(FlowError::refused(
+                "OtherAddress",
+                "the invitation is for another address: sign in with that \
+                address",
+            ));
         }
         if invite.accepted_by.as_ref() == Some(&by.user_id) {
             return self.accepted(&invite, &by.user_id).await;
@@ -159,17 +163,17 @@ impl Helpmaton {
 
     fn check_open(&self, invite: &WorkspaceInvite) -> Result<(), FlowError> {
         if invite.accepted_at.is_some() {
-            return Err(FlowError::refused("AlreadyAccepted", "the invitation was accepted"));
+            return Err(FlowError::refused("AlreadyAccepted", "the invitation was already accepted"));
         }
         if invite.expires_at <= self.now() {
-            return Err(FlowError::refused("InviteExpired", "the invitation's time is over: ask for another"));
+            return Err(FlowError::refused("InviteExpired", "the invitation has expired: ask for another"));
         }
         Ok(())
     }
 
     /// Finds an invitation: the index returns a candidate, the item decides.
     async fn found_invite(&self, token: &str) -> Result<WorkspaceInvite, FlowError> {
-        let unknown = || FlowError::refused("UnknownInvite", "there is no such invitation");
+        let unknown = || FlowError::refused("UnknownInvite", "unknown invitation");
         if !is_well_formed(token, "") {
             return Err(unknown());
         }
@@ -183,16 +187,16 @@ impl Helpmaton {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Token {
-    /// The token that was mailed.
+    /// The mailed token.
     token: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Guest {
-    /// The token that was mailed.
+    /// The mailed token.
     token: String,
-    /// The name of one who has not signed up yet.
+    /// Name for a new account.
     name: Option<String>,
 }
 
@@ -235,9 +239,9 @@ pub(super) fn flows(application: Application, helpmaton: &Helpmaton) -> Applicat
         "UnknownWorkspace",
         "WorkspaceGone",
     ];
-    let guest = "Signs up who was invited and has no account yet, accepts, and signs in.";
+    let guest = "Signs up an invited user without an account, accepts the invitation, and signs in.";
     application
-        .flow(helpmaton.flow("invitation", "What a mailed token invites to.", look).public().outcomes(OPEN))
+        .flow(helpmaton.flow("invitation", "Describes the invitation of a mailed token.", look).public().outcomes(OPEN))
         .flow(
             helpmaton
                 .flow("acceptInvitation", "Accepts an invitation that was sent to the caller's address.", accept)

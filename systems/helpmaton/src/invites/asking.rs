@@ -19,13 +19,13 @@ use crate::secrets::{Minted, lookup_hash};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Invited {
-    /// By which it is taken back.
+    /// Id of the invitation, for revoking it.
     pub invite_id: String,
-    /// Who.
+    /// Invited e-mail address.
     pub email: String,
-    /// What they may do then.
+    /// Level after accepting: 1 (read), 2 (write) or 3 (own).
     pub level: i64,
-    /// Until when they may accept, in ISO 8601.
+    /// Expiry in ISO 8601.
     pub expires_at: String,
 }
 
@@ -90,7 +90,7 @@ impl Helpmaton {
         let subscription = &workspace.subscription_id;
         if let Some(user) = self.model.user_by_email(email).await? {
             if self.level_of(&user.id, &workspace.workspace_id).await?.is_some() {
-                return Err(FlowError::refused("AlreadyMember", "the address is that of a member"));
+                return Err(FlowError::refused("AlreadyMember", "the address belongs to a member"));
             }
             let seats = self.model.seats(subscription).all().await?;
             if seats.iter().any(|seat| seat.member_id == user.id) {
@@ -101,7 +101,7 @@ impl Helpmaton {
             return Ok(());
         }
         self.tell_limit(subscription, "users").await;
-        Err(FlowError::refused("UserLimitReached", "the plan has no seat left: take a larger plan"))
+        Err(FlowError::refused("UserLimitReached", "the plan has no free seat: choose a larger plan"))
     }
 
     async fn try_to_invite(&self, by: &Caller, input: InviteInput) -> Result<Invited, FlowError> {
@@ -168,9 +168,9 @@ impl Helpmaton {
 struct Invite {
     #[schemars(with = "String")]
     workspace_id: WorkspaceId,
-    /// Whom.
+    /// E-mail address to invite.
     email: String,
-    /// 1 reads, 2 writes, 3 owns; 1 if nothing is said.
+    /// 1 (read), 2 (write) or 3 (own); 1 by default.
     level: Option<i64>,
 }
 
@@ -179,7 +179,7 @@ struct Invite {
 struct Pending {
     #[schemars(with = "String")]
     workspace_id: WorkspaceId,
-    /// Where the last part ended.
+    /// Cursor of the previous page.
     cursor: Option<String>,
 }
 
@@ -200,9 +200,9 @@ async fn pending(system: Helpmaton, call: FlowCall<Pending>) -> Result<Part<Invi
 pub(super) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
     application
         .flow(
-            helpmaton.flow("inviteByEmail", "Invites an address to a workspace, and mails a token.", invite).outcomes(
+            helpmaton.flow("inviteByEmail", "Invites an address to a workspace and mails a token.", invite).outcomes(
                 &["AlreadyInvited", "AlreadyMember", "UserLimitReached", "UnknownWorkspace", "WorkspaceGone"],
             ),
         )
-        .flow(helpmaton.flow("pendingInvites", "The invitations of a workspace that wait for an answer.", pending))
+        .flow(helpmaton.flow("pendingInvites", "Lists the pending invitations of a workspace.", pending))
 }

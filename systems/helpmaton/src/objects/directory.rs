@@ -31,7 +31,7 @@ impl Directory {
         {
             let rights = std::os::unix::fs::PermissionsExt::from_mode(0o700);
             if let Err(why) = if_there(fs::set_permissions(&self.0, rights)) {
-                tracing::warn!(directory = %self.0.display(), "others may be able to read documents: {why}");
+                tracing::warn!(directory = %self.0.display(), "other users may be able to read documents: {why}");
             }
         }
     }
@@ -43,7 +43,7 @@ impl Directory {
         let is_plain =
             |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains(['\\', '\0', ':']);
         if !parts.clone().all(is_plain) {
-            return Err(ObjectsFailed(format!("`{key}` is no key of an object")));
+            return Err(ObjectsFailed(format!("`{key}` is not a valid object key")));
         }
         Ok(parts.fold(self.0.clone(), |path, part| path.join(part)))
     }

@@ -88,7 +88,7 @@ impl Helpmaton {
         match self.model.user_by_id(&subscription.user_id).await {
             Ok(Some(owner)) => self.tell(&owner.email, notice).await,
             Ok(None) => tracing::warn!(id = %subscription.subscription_id, "a subscription has no owner"),
-            Err(error) => tracing::warn!(id = %subscription.subscription_id, "the owner was not told: {error}"),
+            Err(error) => tracing::warn!(id = %subscription.subscription_id, "cannot notify the owner: {error}"),
         }
     }
 }

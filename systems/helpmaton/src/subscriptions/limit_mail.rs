@@ -12,7 +12,7 @@ impl Helpmaton {
     /// 24 hours. Failures are logged: the refusal itself does not depend on the mail.
     pub async fn tell_limit(&self, subscription: &SubscriptionId, limit: &str) {
         if let Err(error) = self.try_to_tell_limit(subscription, limit).await {
-            tracing::warn!(%subscription, limit, "the owner was not told of a limit: {error}");
+            tracing::warn!(%subscription, limit, "cannot notify the owner of a limit: {error}");
         }
     }
 

@@ -63,7 +63,7 @@ impl Helpmaton {
 
     async fn close_own_subscription(&self, user: &UserId) -> Result<(), FlowError> {
         let in_use = || {
-            let detail = "the user's own subscription is paid or has workspaces: it must be free and empty";
+            let detail = "the user's own subscription must be free and without workspaces";
             FlowError::refused("OwnSubscriptionInUse", detail)
         };
         let Some(own) = self.own_subscription(user).await? else { return Ok(()) };
@@ -104,17 +104,17 @@ impl Helpmaton {
 struct Manager {
     #[schemars(with = "String")]
     subscription_id: SubscriptionId,
-    /// The address or the id of a user.
+    /// E-mail address or id of a user.
     user: String,
 }
 
-/// Whether a user manages a subscription.
+/// State of a manager after a change.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Managing {
-    /// Who.
+    /// Id of the user.
     user_id: String,
-    /// Whether they do now.
+    /// True if the user manages the subscription now.
     manages: bool,
 }
 
@@ -137,7 +137,7 @@ async fn dismiss(system: Helpmaton, call: FlowCall<Manager>) -> Result<Managing,
 
 pub(super) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
     application
-        .flow(helpmaton.flow("makeManager", "Makes a user a manager of a subscription.", make).outcomes(&[
+        .flow(helpmaton.flow("makeManager", "Adds a manager to a subscription.", make).outcomes(&[
             "UnknownUser",
             "UnknownSubscription",
             "AlreadyManager",
@@ -145,7 +145,7 @@ pub(super) fn flows(application: Application, helpmaton: &Helpmaton) -> Applicat
             "ManagerLimitReached",
             "UserLimitReached",
         ]))
-        .flow(helpmaton.flow("dismissManager", "Takes a subscription's management from a user.", dismiss).outcomes(&[
+        .flow(helpmaton.flow("dismissManager", "Removes a manager from a subscription.", dismiss).outcomes(&[
             "UnknownUser",
             "NotAManager",
             "IsTheOwner",

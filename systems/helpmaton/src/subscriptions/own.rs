@@ -62,7 +62,7 @@ impl Helpmaton {
 
     pub(crate) async fn existing_subscription(&self, id: &SubscriptionId) -> Result<Subscription, FlowError> {
         let found = self.model.subscription_by_id(id).await?;
-        found.ok_or_else(|| FlowError::refused("UnknownSubscription", "there is no such subscription"))
+        found.ok_or_else(|| FlowError::refused("UnknownSubscription", "unknown subscription"))
     }
 }
 
@@ -74,27 +74,27 @@ struct Mine {}
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MySubscription {
-    /// Its id.
+    /// Id of the subscription.
     pub subscription_id: String,
-    /// Who owns it.
+    /// Id of the owner.
     pub owner_id: String,
-    /// The plan that was chosen.
+    /// Chosen plan.
     pub plan: String,
-    /// The plan that is in force.
+    /// Plan in effect.
     pub effective_plan: String,
-    /// What the shop says.
+    /// Status from the shop.
     pub status: String,
-    /// Workspaces that may still be made.
+    /// Workspaces that can still be created.
     pub workspaces_left: i64,
-    /// People who may still join.
+    /// Users who can still join.
     pub users_left: i64,
-    /// Agents that may still be made.
+    /// Agents that can still be created.
     pub agents_left: i64,
-    /// Documents that may still be added.
+    /// Documents that can still be added.
     pub documents_left: i64,
-    /// Their bytes.
+    /// Bytes of documents that can still be added.
     pub document_bytes_left: i64,
-    /// Model calls in 24 hours.
+    /// Maximum model calls in 24 hours.
     pub requests_per_day: i64,
 }
 
@@ -118,6 +118,6 @@ async fn mine(system: Helpmaton, call: FlowCall<Mine>) -> Result<MySubscription,
 }
 
 pub(super) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
-    let about = "The caller's subscription and what is left of its plan; one is made if there is none.";
+    let about = "Returns the caller's subscription and what is left of its plan; creates one if needed.";
     application.flow(helpmaton.flow("mySubscription", about, mine).outcomes(&["UnknownUser"]))
 }

@@ -27,7 +27,7 @@ impl fmt::Display for Upkeep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self { ended: 0, released: 0 } => Ok(()),
-            Self { ended, released } => write!(f, "ended {ended} plans, gave {released} seats back"),
+            Self { ended, released } => write!(f, "ended {ended} plans, released {released} seats"),
         }
     }
 }

@@ -65,7 +65,7 @@ async fn compete(scene: Scene, tenant: TenantId, channel: Channel) -> usize {
     for _ in 0..12 {
         if connect(&ada, &tenant, &channel).await {
             let owner = channels::owner(&t3nets, &channel).await.unwrap();
-            assert_eq!(owner.as_ref(), Some(&tenant), "nobody else has it while it is ours");
+            assert_eq!(owner.as_ref(), Some(&tenant), "no other tenant has it while it is ours");
             had += 1;
             disconnect(&ada, &channel).await;
         }
@@ -79,7 +79,7 @@ async fn checked_owner(t3nets: &T3nets, tenants: &[TenantId], channel: &Channel)
     for tenant in tenants {
         let listed = t3nets.channels_of_tenant(tenant).all().await.unwrap();
         let lists = listed.iter().any(|mapping| mapping.channel_id == channel.stored_id());
-        assert_eq!(lists, owner.as_ref() == Some(tenant), "the owner lists the channel, and nobody else");
+        assert_eq!(lists, owner.as_ref() == Some(tenant), "only the owner lists the channel");
     }
     owner
 }

@@ -90,7 +90,7 @@ const OPENINGS: [&str; 8] =
     ["Notes on", "Read again:", "A talk about", "Why not", "To compare:", "Question on", "The best page on", "Draft:"];
 const SENTENCES: [&str; 10] = [
     "The first part can be skipped.",
-    "Somebody in the comments has measured it.",
+    "A reader in the comments has measured it.",
     "Ask Mira whether this is still true.",
     "The picture on page two is the point.",
     "It says the opposite of the book.",

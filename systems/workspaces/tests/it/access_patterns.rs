@@ -333,7 +333,7 @@ fn dual_read_during_the_migration() {
         let ada = data::member(LITTLE.seed, 0).user_id;
         let bob = data::member(LITTLE.seed, 1).user_id;
         let before = home.of(&bob).workspace(&legacy::home()).await;
-        assert_eq!(before.unwrap_err(), CallError::NotFound("Workspace".to_owned()), "nobody has made it yet");
+        assert_eq!(before.unwrap_err(), CallError::NotFound("Workspace".to_owned()), "not created yet");
         home.workspaces.adopt_legacy("Home", &ada).await.unwrap();
         let whole = home.of(&bob).workspace(&legacy::home()).await.unwrap();
         assert_eq!((whole.members.len(), whole.items.len(), whole.settings.len()), (2, 12, 3));

@@ -1,4 +1,4 @@
-//! Invariants under concurrency: nobody joins twice, an invite admits no more people than allowed, no member remains in
+//! Invariants under concurrency: no user joins twice, an invite admits no more people than allowed, no member remains in
 //! a deleted workspace, a workspace has one owner, and no edit is lost. With conflicts, lost answers and kills.
 
 use std::collections::BTreeSet;

@@ -6,7 +6,7 @@ use crate::generate::value::{PLAIN, RESERVED, number, number_set, small_number, 
 use crate::random::Random;
 use crate::world::{KeyAttribute, Kind, key_bounds, key_value};
 
-/// An expression in the making: it hands out placeholders and remembers what they stand for.
+/// An expression under construction: creates placeholders and records their values.
 #[derive(Debug, Default)]
 pub struct Placeholders {
     names: Map<String, Value>,
@@ -14,14 +14,14 @@ pub struct Placeholders {
 }
 
 impl Placeholders {
-    /// A placeholder for a value.
+    /// Returns a placeholder for a value.
     pub fn value(&mut self, value: Value) -> String {
         let placeholder = format!(":v{}", self.values.len());
         self.values.insert(placeholder.clone(), value);
         placeholder
     }
 
-    /// An attribute name as it may stand in an expression.
+    /// Returns an attribute name as it may occur in an expression.
     pub fn name(&mut self, random: &mut Random, name: &str) -> String {
         if !RESERVED.contains(&name) && random.percent(80) {
             return name.to_owned();
@@ -34,7 +34,7 @@ impl Placeholders {
         })
     }
 
-    /// Puts the placeholders into a request.
+    /// Adds the placeholders to a request.
     pub fn put_into(self, body: &mut Value) {
         for (member, map) in [("ExpressionAttributeNames", self.names), ("ExpressionAttributeValues", self.values)] {
             if !map.is_empty() {
@@ -48,7 +48,7 @@ fn attribute(random: &mut Random) -> &'static str {
     if random.percent(85) { random.word(&PLAIN) } else { random.word(&RESERVED) }
 }
 
-/// A random document path.
+/// Returns a random document path.
 pub fn path(random: &mut Random, made: &mut Placeholders) -> String {
     match random.below(10) {
         0 => format!("{}.x", made.name(random, "doc")),
@@ -62,7 +62,7 @@ pub fn path(random: &mut Random, made: &mut Placeholders) -> String {
     }
 }
 
-/// Something to compare a path with: ordered comparisons take only what has an order, and never the path itself.
+/// Returns an operand to compare a path with: ordered comparisons accept only ordered types, and never the path itself.
 fn operand(random: &mut Random, made: &mut Placeholders, subject: &str, comparator: &str) -> String {
     let ordered = !matches!(comparator, "=" | "<>");
     match random.below(6) {
@@ -82,7 +82,7 @@ fn scalar(random: &mut Random) -> Value {
     }
 }
 
-/// A random condition or filter, nested to the depth that is left.
+/// Returns a random condition or filter, nested up to the remaining depth.
 pub fn condition(random: &mut Random, made: &mut Placeholders, depth: usize) -> String {
     if depth > 0 && random.percent(35) {
         let left = condition(random, made, depth - 1);
@@ -131,7 +131,7 @@ fn comparator(random: &mut Random) -> &'static str {
     random.word(&["=", "<>", "<", "<=", ">", ">="])
 }
 
-/// A random projection of different attributes.
+/// Returns a random projection of different attributes.
 pub fn projection(random: &mut Random, made: &mut Placeholders) -> String {
     let mut paths: Vec<String> = Vec::new();
     for name in ["pk", "a", "doc", "lst", "name", "cnt"] {
@@ -147,7 +147,7 @@ pub fn projection(random: &mut Random, made: &mut Placeholders) -> String {
     if paths.is_empty() { "a".to_owned() } else { paths.join(", ") }
 }
 
-/// A random update of different attributes, so that its paths do not overlap by themselves.
+/// Returns a random update of different attributes, so that its paths do not overlap.
 pub fn update(random: &mut Random, made: &mut Placeholders) -> String {
     let mut sections = [Vec::new(), Vec::new(), Vec::new(), Vec::new()];
     for name in ["a", "b", "doc", "lst", "tags", "nums", "cnt", "status"] {
@@ -201,7 +201,7 @@ fn set_value(random: &mut Random, made: &mut Placeholders, target: &str) -> Stri
     }
 }
 
-/// A random key condition for a partition key and an optional sort key.
+/// Returns a random key condition for a partition key and an optional sort key.
 pub fn key_condition(
     random: &mut Random,
     made: &mut Placeholders,

@@ -10,7 +10,7 @@ use crate::random::Random;
 use crate::request::Request;
 use crate::world::Table;
 
-/// A random batch or transaction.
+/// Returns a random batch or transaction.
 pub fn request(random: &mut Random, tables: &[Table]) -> Request {
     let mut chosen = vec![random.pick(tables).clone()];
     let other = random.pick(tables);
@@ -25,7 +25,7 @@ pub fn request(random: &mut Random, tables: &[Table]) -> Request {
     }
 }
 
-/// Different keys of a table, as many as are found.
+/// Returns different keys of a table, as many as it finds.
 fn keys(random: &mut Random, table: &Table, wanted: usize) -> Vec<Value> {
     let mut found: Vec<Value> = Vec::new();
     for _ in 0..wanted {

@@ -9,7 +9,7 @@ use crate::random::Random;
 use crate::request::Request;
 use crate::world::Table;
 
-/// A random request for one item.
+/// Returns a random request for one item.
 pub fn request(random: &mut Random, table: &Table) -> Request {
     match random.weighted(&[4, 3, 4, 2]) {
         0 => put(random, table),

@@ -8,7 +8,7 @@ use crate::random::Random;
 use crate::request::{Reading, Request};
 use crate::world::{KeyAttribute, Kind, Table, key_bounds, key_value};
 
-/// A random request with legacy parameters.
+/// Returns a random request with legacy parameters.
 pub fn request(random: &mut Random, table: &Table) -> Request {
     match random.below(6) {
         0 => put(random, table),

@@ -1,9 +1,9 @@
-//! Random requests, most of them valid, some spoiled on purpose.
+//! Random requests, most of them valid, some broken on purpose.
 //!
 //! 1. [`items`], [`reads`], [`groups`], [`legacy`], [`partiql`], [`tables`] and [`resources`] each make valid requests of a kind.
-//! 2. [`spoil`] turns a valid request into one that breaks a rule, mostly; now and then it does so twice.
+//! 2. [`spoil`] turns a valid request into one that usually violates a rule, sometimes two.
 //!
-//! [`value`] and [`expression`] are what they are made of.
+//! [`value`] and [`expression`] generate their parts.
 
 pub mod expression;
 pub mod groups;
@@ -22,7 +22,7 @@ use crate::random::Random;
 use crate::request::Request;
 use crate::world::Table;
 
-/// The next random request about the tables.
+/// Returns the next random request for the tables.
 pub fn request(random: &mut Random, tables: &[Table]) -> Request {
     let table = random.pick(tables);
     let streamed = random.pick(&tables[..tables.len().max(2) - 1]);
@@ -45,7 +45,7 @@ pub fn request(random: &mut Random, tables: &[Table]) -> Request {
     }
 }
 
-/// Adds members that many operations share, now and then.
+/// Sometimes adds members that many operations share.
 fn decorate(random: &mut Random, body: &mut Value) {
     if random.percent(8) {
         body["ReturnConsumedCapacity"] = json!(random.word(&["TOTAL", "INDEXES", "NONE"]));

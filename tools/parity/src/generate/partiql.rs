@@ -6,7 +6,7 @@ use crate::random::Random;
 use crate::request::{Reading, Request};
 use crate::world::Table;
 
-/// A random request that carries PartiQL.
+/// Returns a random request with PartiQL.
 pub fn request(random: &mut Random, table: &Table) -> Request {
     match random.weighted(&[6, 2, 2]) {
         0 => {

@@ -8,7 +8,7 @@ use crate::random::Random;
 use crate::request::{Reading, Request};
 use crate::world::{Index, KeyAttribute, Table};
 
-/// A random Query or Scan.
+/// Returns a random Query or Scan.
 pub fn request(random: &mut Random, table: &Table) -> Request {
     let index = (random.percent(50) && !table.indexes.is_empty()).then(|| random.pick(&table.indexes).clone());
     if random.percent(65) { query(random, table, index.as_ref()) } else { scan(random, table, index.as_ref()) }
@@ -30,7 +30,7 @@ fn scan(random: &mut Random, table: &Table, index: Option<&Index>) -> Request {
     finish(random, Placeholders::default(), body, index, "Scan", Reading::AnyOrder)
 }
 
-/// Where items of equal keys may stand in any order, only the order of the keys is compared.
+/// Items with equal keys may have any order, so only the order of the keys is compared.
 fn reading_of_query(range: Option<&KeyAttribute>, index: Option<&Index>) -> Reading {
     match (index, range) {
         (None, _) => Reading::Exact,
@@ -69,7 +69,7 @@ fn finish(
     Request::new(operation, body).read(reading)
 }
 
-/// A selection that the index, or the table, allows.
+/// Returns a selection that the index or the table allows.
 fn select(random: &mut Random, index: Option<&Index>) -> &'static str {
     match index {
         None => random.word(&["ALL_ATTRIBUTES", "COUNT"]),
@@ -80,7 +80,7 @@ fn select(random: &mut Random, index: Option<&Index>) -> &'static str {
     }
 }
 
-/// The key attributes that a read of a table or of its index goes by.
+/// Returns the key attributes of a table or of its index.
 pub fn keys_of<'a>(table: &'a Table, index: Option<&'a Index>) -> (&'a KeyAttribute, Option<&'a KeyAttribute>) {
     match index {
         Some(index) => (&index.hash, index.range.as_ref()),

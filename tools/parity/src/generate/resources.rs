@@ -1,5 +1,5 @@
-//! Tags and streams. Servers name tables, streams and shards in their own ways, so requests name them by what they are
-//! (`$table:NAME`, `$stream:NAME`, `$shard:NAME`), and each server is sent its own names.
+//! Tags and streams. Servers name tables, streams and shards differently, so requests contain placeholders
+//! (`$table:NAME`, `$stream:NAME`, `$shard:NAME`), and each server gets its own names.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::random::Random;
 use crate::request::{Reading, Request};
 use crate::world::{Kind, Table};
 
-/// A random request about tags or streams.
+/// Returns a random request about tags or streams.
 pub fn request(random: &mut Random, table: &Table) -> Request {
     match random.weighted(&[3, 2, 3, 2, 2, 3, 2, 6]) {
         0 => tag(random, table),
@@ -100,7 +100,7 @@ fn records(random: &mut Random, table: &Table) -> Request {
     Request::new("GetRecords", body)
 }
 
-/// Writes of one item that nothing else writes, and the records that they leave in the stream.
+/// Writes one item that no other request writes, and reads the records that this leaves in the stream.
 fn written_records(random: &mut Random, table: &Table) -> Request {
     if table.stream.is_none() || table.hash.kind == Kind::B {
         return list_streams(random, table);

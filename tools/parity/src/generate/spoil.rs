@@ -1,4 +1,4 @@
-//! Breaking rules: a valid request becomes one that a server should mostly refuse.
+//! Breaks rules: turns a valid request into one that a server should usually reject.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use crate::random::Random;
 use crate::request::{Request, Touched};
 use crate::world::Table;
 
-/// The request with one more thing wrong.
+/// Returns the request with one additional error.
 pub fn request(random: &mut Random, mut request: Request, tables: &[Table]) -> Request {
     break_one(random, &mut request.body);
     if !request.touched.is_empty() {
@@ -16,7 +16,7 @@ pub fn request(random: &mut Random, mut request: Request, tables: &[Table]) -> R
     request
 }
 
-/// A spoiled key is another key: whatever the request now names is touched as well.
+/// A changed key names another item, which the request then writes too.
 fn add_written_keys(request: &mut Request, tables: &[Table]) {
     let places: Vec<Value> = key_places(&mut request.body).into_iter().map(|place| place.clone()).collect();
     for (table, place) in tables.iter().flat_map(|table| (0..places.len()).map(move |place| (table, place))) {
@@ -95,7 +95,7 @@ fn bad_member(random: &mut Random, body: &mut Value) {
     }
 }
 
-/// The places in a request where a key or an item stands.
+/// Returns the positions of keys and items in a request.
 fn key_places(body: &mut Value) -> Vec<&mut Value> {
     let mut found = Vec::new();
     collect(body, &mut found, &["Key", "Item", "ExclusiveStartKey"]);
@@ -207,13 +207,13 @@ fn bad_placeholder(random: &mut Random, body: &mut Value) {
             put_in(body, "ExpressionAttributeValues", ":v0", value);
         }
     }
-    // Indexing a missing member makes it; what stays null was never there.
+    // Indexing a missing member creates it; a member that stays null did not exist.
     if let Some(map) = body.as_object_mut() {
         map.retain(|_, value| !value.is_null());
     }
 }
 
-/// Adds to a map of the request, unless something else was put in its place.
+/// Adds to a map of the request, unless the map was replaced by another value.
 fn put_in(body: &mut Value, member: &str, name: &str, value: Value) {
     if body.get(member).is_none_or(Value::is_object) {
         body[member][name] = value;
@@ -272,7 +272,7 @@ fn bad_table(random: &mut Random, body: &mut Value) {
     };
 }
 
-/// Old and new parameters together, or members that exclude each other.
+/// Combines legacy and new parameters, or other mutually exclusive members.
 fn contradiction(random: &mut Random, body: &mut Value) {
     match random.below(7) {
         0 => body["Expected"] = json!({"a": {"Exists": false}}),

@@ -1,6 +1,6 @@
-//! Table management: descriptions, time to live, and tables that are mostly refused.
+//! Table management: descriptions, time to live, and tables that are usually rejected.
 //!
-//! Tables that would be made are made under a name of their own, which the runner removes again.
+//! Created tables have a name of their own, which the runner deletes again.
 
 use serde_json::{Value, json};
 
@@ -11,8 +11,8 @@ use crate::world::Table;
 /// The name that CreateTable requests use; the runner deletes it when one succeeds.
 pub const SCRATCH: &str = "parity-scratch";
 
-/// A random request about tables. What servers disagree on whether they do it is asked of the last table only, which no request
-/// about streams is sent to.
+/// Returns a random request about tables. Operations that not all servers support are sent to the last table only,
+/// which no request about streams uses.
 pub fn request(random: &mut Random, table: &Table, last: &Table) -> Request {
     match random.weighted(&[30, 80, 50, 20, 30, 10, 1]) {
         0 => Request::new("DescribeTable", json!({"TableName": table.name})),
@@ -39,7 +39,7 @@ fn create(random: &mut Random) -> Request {
         1 => body["DeletionProtectionEnabled"] = false.into(),
         _ => {}
     }
-    // Most are spoiled by one rule or another: a table that is made costs every server a second.
+    // Most violate some rule, because creating a table takes a second on every server.
     if random.percent(95) {
         break_schema(random, &mut body);
     }
@@ -95,7 +95,7 @@ fn update(random: &mut Random, table: &Table, last: &Table) -> Request {
     changing(Request::new("UpdateTable", body), &table.name)
 }
 
-/// An index over what is there; when it is filled it is read, and then it goes.
+/// Adds an index over existing items; reads it when it is backfilled, and then deletes it.
 fn index(random: &mut Random, table: &Table) -> Request {
     let (attribute, kind) = *random.pick(&[("txt", "S"), ("cnt", "N")]);
     let mut definitions: Vec<Value> = table.create()["AttributeDefinitions"].as_array().cloned().unwrap_or_default();

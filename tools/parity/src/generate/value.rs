@@ -7,10 +7,10 @@ use crate::world::{Table, key_value};
 
 /// Attribute names that need no placeholder.
 pub const PLAIN: [&str; 8] = ["a", "b", "doc", "lst", "tags", "nums", "cnt", "txt"];
-/// Names that are reserved words and so need one.
+/// Names that are reserved words and need a placeholder.
 pub const RESERVED: [&str; 4] = ["name", "status", "Data", "size"];
 
-/// A random number as text, in one of its many forms.
+/// Returns a random number as text, in one of its many forms.
 pub fn number(random: &mut Random) -> String {
     const SPECIAL: [&str; 14] = [
         "0",
@@ -31,7 +31,7 @@ pub fn number(random: &mut Random) -> String {
     if random.percent(40) { random.word(&SPECIAL).to_owned() } else { random.below(20).to_string() }
 }
 
-/// A random number that stays in range when it is added to another.
+/// Returns a random number that stays in range when it is added to another.
 pub fn small_number(random: &mut Random) -> Value {
     json!({"N": random.word(&["0", "1", "-1", "2.50", "1e3", "7", "-3.14", "0.000001", "12"])})
 }
@@ -45,7 +45,7 @@ fn binary(random: &mut Random) -> &'static str {
     random.word(&["", "AA==", "AAECAw==", "/////w==", "aGVsbG8="])
 }
 
-/// A random value of any type; documents nest to the depth that is left.
+/// Returns a random value of any type; documents nest up to the remaining depth.
 pub fn value(random: &mut Random, depth: usize) -> Value {
     let kinds: &[usize] = if depth == 0 { &[5, 5, 2, 2, 1] } else { &[5, 5, 2, 2, 1, 3, 3, 2, 2, 1] };
     match random.weighted(kinds) {
@@ -66,20 +66,20 @@ fn document(random: &mut Random, depth: usize) -> Map<String, Value> {
     (0..random.below(4)).map(|_| (random.word(&["x", "y", "z"]).to_owned(), value(random, depth))).collect()
 }
 
-/// A random set of strings.
+/// Returns a random set of strings.
 pub fn string_set(random: &mut Random) -> Value {
     let (from, count) = (random.below(3), random.between(1, 3));
     json!({"SS": (from..from + count).map(|n| ["a", "b", "c", "d", "e"][n]).collect::<Vec<_>>()})
 }
 
-/// A random set of numbers.
+/// Returns a random set of numbers.
 pub fn number_set(random: &mut Random) -> Value {
     let (from, count) = (random.below(3), random.between(1, 3));
     json!({"NS": (from..from + count).map(|n| ["1", "2.5", "3", "40", "-5"][n]).collect::<Vec<_>>()})
 }
 
-/// The attributes of a random item beside its key. The names have types that they usually hold, so that
-/// expressions on them often make sense.
+/// Returns the attributes of a random item without its key. Each name usually has the same type, so that expressions on
+/// it often make sense.
 pub fn attributes(random: &mut Random, table: &Table) -> Map<String, Value> {
     let mut found = Map::new();
     for _ in 0..random.below(6) {
@@ -111,7 +111,7 @@ fn usual_value(random: &mut Random, name: &str) -> Value {
     }
 }
 
-/// A whole random item of a table and its key.
+/// Returns a random item of a table with its key.
 pub fn item(random: &mut Random, table: &Table) -> (Value, Value) {
     let key = table.random_key(random);
     let mut item = attributes(random, table);

@@ -1,4 +1,4 @@
-//! `docs/compatibility.md` shows the decisions as they stand in the list. `KEYFORM_BLESS=1` writes them anew.
+//! `docs/compatibility.md` shows the list of decisions. `KEYFORM_BLESS=1` updates it.
 
 use std::fs;
 use std::path::Path;

@@ -23,10 +23,10 @@ use crate::output;
 
 use remote::Remote;
 
-const MORE: &str = "\
-Start a server with `keyform serve --in-memory --demo`, then this command in two other terminals: --name ada in one, --name grace in the \
-other. They know each other, and see what the other types as it comes. Any other name registers somebody new, who comes in with an invite \
-code that /invite makes. /help shows what can be typed.";
+const MORE: &str = "Start a server with `keyform serve --in-memory --demo`, then this command in two other terminals: \
+    --name ada in one, --name grace in the other. They know each other and see each other's messages as they are \
+    written. Any other name registers a new user, who joins with an invite code from /invite. /help lists the \
+    commands.";
 
 pub(crate) fn command() -> Command {
     let text = |name: &'static str, value: &'static str| Arg::new(name).long(name).value_name(value);
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
 fn visitor(arguments: &ArgMatches) -> Result<Visitor, Failure> {
     let given = |name: &str| arguments.get_one::<String>(name).cloned();
     let name = given("name").or_else(|| std::env::var("USER").ok()).filter(|name| !name.trim().is_empty());
-    let name = name.ok_or_else(|| Failure::new("say who you are: --name NAME"))?;
+    let name = name.ok_or_else(|| Failure::new("no user name: pass --name NAME"))?;
     let plain: String = name.to_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let email = given("email").unwrap_or_else(|| sample::email(&plain));
     let password = given("password").unwrap_or_else(|| sample::password(&plain));
@@ -85,7 +85,7 @@ async fn chat(url: &str, visitor: &Visitor) -> Result<(), Failure> {
             },
             Some(heard) = heard.recv() => match heard {
                 Heard::Message(message) => show(&chat.hear(&message).await)?,
-                Heard::Lost(why) => show(&[format!("* {why}; connecting again")])?,
+                Heard::Lost(why) => show(&[format!("* {why}; reconnecting")])?,
                 Heard::Again => show(&["* connected again".to_owned()])?,
                 Heard::End(why) => return Err(Failure::new(why)),
             },

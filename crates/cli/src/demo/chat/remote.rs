@@ -49,7 +49,7 @@ impl Remote {
         if flows.any(|flow| flow["name"] == "register") {
             return Ok(());
         }
-        let why = "serves the discord model, but not the system: `keyform serve` without a file does";
+        let why = "serves the discord model but not its application: start `keyform serve` without a file";
         Err(Failure::new(format!("{} {why}", self.url)))
     }
 
@@ -57,7 +57,7 @@ impl Remote {
         let unreachable = |error: &dyn std::error::Error| Unsent::Unreachable(cause(error));
         let url: Uri = format!("{}/v1/discord{path}", self.url)
             .parse()
-            .map_err(|_| Unsent::Told(Trouble::new("this is no address")))?;
+            .map_err(|_| Unsent::Told(Trouble::new("invalid address")))?;
         let mut request = Request::builder().method(method).uri(url);
         if let Some(token) = &self.token {
             request = request.header(AUTHORIZATION, format!("Bearer {token}"));
@@ -106,7 +106,7 @@ fn answered(status: u16, body: &[u8]) -> Result<Value, Trouble> {
     if status < 300 {
         return Ok(value);
     }
-    let said = ["detail", "title"].iter().find_map(|name| value[*name].as_str()).unwrap_or("it did not say why");
+    let said = ["detail", "title"].iter().find_map(|name| value[*name].as_str()).unwrap_or("without a reason");
     let outcome = value["outcome"].as_str().map(str::to_owned);
     let detail = match &outcome {
         // A refusal of the model has only a name and no message.

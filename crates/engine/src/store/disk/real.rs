@@ -49,7 +49,7 @@ impl RealDisk {
         try_lock(&file)?;
         if let Err(error) = holder::note(&file) {
             // Only the name of the process in a later error message is lost.
-            tracing::debug!(%error, "the process id could not be written to LOCK");
+            tracing::debug!(%error, "cannot write the process id to LOCK");
         }
         Ok(HeldLock { file, directory })
     }
@@ -157,7 +157,7 @@ fn lock_directory(root: &Path) -> io::Result<Option<File>> {
         Ok(()) => Ok(Some(directory)),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(error),
         Err(error) => {
-            tracing::debug!(%error, "the directory cannot be locked: LOCK alone keeps other processes out");
+            tracing::debug!(%error, "cannot lock the directory: only LOCK keeps other processes out");
             Ok(None)
         }
     }

@@ -136,7 +136,7 @@ impl Table {
 
     fn place(&self, block: &Block, entry: &Entry) -> Result<Place, StoreError> {
         Place::decode(&mut Reader::new(block.value_of(entry)))
-            .ok_or_else(|| self.damaged("an index entry has no place"))
+            .ok_or_else(|| self.damaged("an index entry has no position"))
     }
 
     fn root(&self) -> Result<&Block, StoreError> {
@@ -149,7 +149,7 @@ impl Table {
             return Ok(filter);
         }
         let content = self.read_piece(&self.opened()?.seal, self.meta.filter)?;
-        let filter = Filter::parse(content).ok_or_else(|| self.damaged("the filter makes no sense"))?;
+        let filter = Filter::parse(content).ok_or_else(|| self.damaged("the filter is invalid"))?;
         let filter = Arc::new(filter);
         self.files.keep(key, Piece::Filter(filter.clone()));
         Ok(filter)
@@ -190,7 +190,7 @@ impl Table {
     }
 
     fn read_block(&self, seal: &Seal, place: Place) -> Result<Block, StoreError> {
-        Block::parse(self.read_piece(seal, place)?).ok_or_else(|| self.damaged("a block makes no sense"))
+        Block::parse(self.read_piece(seal, place)?).ok_or_else(|| self.damaged("a block is invalid"))
     }
 
     fn read_piece(&self, seal: &Seal, place: Place) -> Result<Bytes, StoreError> {
@@ -200,7 +200,7 @@ impl Table {
         self.files.reads.fetch_add(1, Ordering::Relaxed);
         let length = seal.open(place.offset, &mut piece);
         let length =
-            length.ok_or_else(|| self.damaged(&format!("the piece at byte {} does not open", place.offset)))?;
+            length.ok_or_else(|| self.damaged(&format!("the piece at byte {} cannot be decrypted", place.offset)))?;
         piece.truncate(length);
         unpack(piece).ok_or_else(|| self.damaged("a block cannot be decompressed"))
     }

@@ -323,7 +323,7 @@ impl Writer {
         let Output::BatchWriteItem(output) = self.execute(database, Operation::BatchWriteItem(request))? else {
             panic!("BatchWriteItem answers a batch");
         };
-        assert!(output.unprocessed.is_empty(), "nobody else writes these notes");
+        assert!(output.unprocessed.is_empty(), "no other task writes these notes");
         Ok(Ack::Noted(self.name.clone(), self.number))
     }
 

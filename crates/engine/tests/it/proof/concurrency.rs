@@ -215,7 +215,7 @@ fn a_refusal_rests_only_on_what_a_power_cut_cannot_take() {
         block_on(first).unwrap();
         let after = subject::open(&kept, &env).unwrap();
         let again = after.execute_blocking(put).unwrap_err();
-        assert_eq!(again.code(), ErrorCode::ConditionalCheckFailed, "the item that the refusal told of is there");
+        assert_eq!(again.code(), ErrorCode::ConditionalCheckFailed, "the item of the refusal exists");
     }
 }
 

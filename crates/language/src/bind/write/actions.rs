@@ -399,7 +399,7 @@ impl<'a> Pass<'a> {
                 match after.get(expiry.field) {
                     Some(end) => whole.insert(expiry.field, end.clone()),
                     None if counts(action, expiry.field) => {
-                        let what = "a deadline that is counted, of an item with unique values";
+                        let what = "a counted deadline of an item with unique values";
                         return Err(BindError::Inexpressible(what.to_owned()));
                     }
                     None => whole.remove(expiry.field),

@@ -9,7 +9,8 @@ use super::code;
 pub(crate) fn write(report: &Report, page: &mut Page) {
     page.heading(2, "Costs");
     page.paragraph(format!(
-        "Units of one call and dollars of a month of thirty days at the given rates; prices of {}, {}. A star marks what rests on an assumed figure.",
+        "Units of one call, and dollars for a month of thirty days at the given rates; prices of {}, {}. A star marks \
+        values that are based on an assumption.",
         report.prices.region, report.prices.date
     ));
     let star = |assumed: bool| if assumed { "*" } else { "" };
@@ -38,5 +39,5 @@ pub(crate) fn write(report: &Report, page: &mut Page) {
         vec![storage.table.clone(), count(storage.items), bytes(storage.total()), dollars(table.month_dollars)]
     });
     page.table(&["table", "items", "with indexes", "month"], tables.collect());
-    page.paragraph(format!("Together {} a month.", dollars(report.month_dollars)));
+    page.paragraph(format!("Total: {} a month.", dollars(report.month_dollars)));
 }

@@ -18,7 +18,7 @@ pub(crate) fn write(checked: &Checked, page: &mut Page) {
         page.paragraph(format!("In table {table}{}.", volume(entity)));
         page.table(&["key", "attribute", "template"], keys(model, entity));
         page.table(
-            &["field", "type", "", "default", "what it is"],
+            &["field", "type", "", "default", "description"],
             entity.fields.iter().map(|field| row(checked, field)).collect(),
         );
         page.code("json", sample::text(&sample::item(model, entity, 0)));
@@ -30,7 +30,7 @@ fn volume(entity: &Entity) -> String {
     let mut parts = Vec::new();
     parts.extend(volume.items.map(|items| format!("{} items", count(items))));
     parts.extend(volume.bytes.map(|bytes| format!("{bytes} bytes each")));
-    parts.extend(volume.per_partition.map(|items| format!("{} to a partition", count(items))));
+    parts.extend(volume.per_partition.map(|items| format!("{} per partition", count(items))));
     if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) }
 }
 

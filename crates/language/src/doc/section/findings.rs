@@ -8,7 +8,7 @@ use super::code;
 pub(crate) fn write(checked: &Checked, page: &mut Page) {
     page.heading(2, "Findings");
     if checked.diagnostics.is_empty() {
-        page.paragraph("The checker found nothing.");
+        page.paragraph("The checker reports no findings.");
     }
     let rows = checked.diagnostics.iter().map(|finding| {
         vec![
@@ -18,7 +18,7 @@ pub(crate) fn write(checked: &Checked, page: &mut Page) {
             finding.help.clone().unwrap_or_default(),
         ]
     });
-    page.table(&["code", "", "what", "what to do"], rows.collect());
+    page.table(&["code", "", "finding", "remedy"], rows.collect());
     let accepted = checked.model.allows.iter().map(|allow| vec![code(&allow.code), allow.reason.clone()]);
-    page.table(&["accepted", "because"], accepted.collect());
+    page.table(&["accepted", "reason"], accepted.collect());
 }

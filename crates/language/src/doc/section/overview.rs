@@ -20,7 +20,7 @@ pub(crate) fn write(model: &Model, page: &mut Page) {
     page.table(&["table", "name in the store", "key", "indexes", "entities"], rows);
     if let Some(caller) = &model.caller {
         let claims: Vec<String> = caller.fields.iter().map(|field| format!("`{}`", field.name)).collect();
-        page.paragraph(format!("A caller proves {} by a token.", claims.join(", ")));
+        page.paragraph(format!("A caller's token contains {}.", claims.join(", ")));
     }
 }
 

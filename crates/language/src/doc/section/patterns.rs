@@ -84,8 +84,8 @@ fn then(checked: &Checked, read: &Read, plan: &ReadPlan) -> String {
                 let names: Vec<&str> = entities.iter().map(|&id| checked.model.entity(id).name.as_str()).collect();
                 format!("only {}", names.join(", "))
             }
-            Filter::NotSentinel(_) => "not what keeps values unique".to_owned(),
-            Filter::NotExpired(attribute) => format!("not expired by `{attribute}`"),
+            Filter::NotSentinel(_) => "without sentinels of unique values".to_owned(),
+            Filter::NotExpired(attribute) => format!("without items expired by `{attribute}`"),
         });
     }
     parts.join(", ")

@@ -15,7 +15,7 @@ pub(crate) fn write(model: &Model, page: &mut Page) {
         page.heading(3, format!("Table {}", table.name));
         page.docs(&table.docs);
         page.list(settings(table));
-        page.table(&["index", "key", "copies", ""], table.indexes.iter().map(index).collect());
+        page.table(&["index", "key", "projection", ""], table.indexes.iter().map(index).collect());
         collection(model, TableId(number), table, page);
     }
 }
@@ -24,7 +24,7 @@ fn settings(table: &Table) -> Vec<String> {
     let mut lines =
         vec![format!("name in the store: `{}`", table.physical), format!("key: `{}`", overview::key(table))];
     if let Some((tag, _)) = &table.tag {
-        lines.push(format!("each item says in `{tag}` which entity it is"));
+        lines.push(format!("`{tag}` holds the entity of each item"));
     }
     if let Some((ttl, _)) = &table.ttl {
         lines.push(format!("items expire by `{ttl}`"));
@@ -34,8 +34,8 @@ fn settings(table: &Table) -> Vec<String> {
     }
     match &table.encryption {
         Encryption::Owned => {}
-        Encryption::Managed => lines.push("encrypted by the account's key".to_owned()),
-        Encryption::Kms(key) => lines.push(format!("encrypted by `{}`", key.text)),
+        Encryption::Managed => lines.push("encrypted with the account's key".to_owned()),
+        Encryption::Kms(key) => lines.push(format!("encrypted with `{}`", key.text)),
     }
     if let Billing::Provisioned { reads, writes } = table.billing {
         lines.push(format!("provisioned: {reads} reads and {writes} writes a second"));
@@ -44,7 +44,7 @@ fn settings(table: &Table) -> Vec<String> {
         lines.push("class: infrequent access".to_owned());
     }
     lines.extend(table.recovery.then(|| "point-in-time recovery".to_owned()));
-    lines.extend(table.protected.then(|| "protected against deletion".to_owned()));
+    lines.extend(table.protected.then(|| "deletion protection".to_owned()));
     lines
 }
 
@@ -53,7 +53,7 @@ fn stream(view: StreamView) -> &'static str {
         StreamView::NewAndOld => "the item before and after each change",
         StreamView::New => "the item after each change",
         StreamView::Old => "the item before each change",
-        StreamView::Keys => "the keys of what changed",
+        StreamView::Keys => "the keys of each changed item",
     }
 }
 

@@ -7,9 +7,9 @@ use super::{Parsed, Parser};
 impl Parser<'_> {
     /// Parses the rest of an `on` declaration.
     pub(super) fn on(&mut self) -> Parsed<On> {
-        let entity = self.name_here("the entity whose changes these are")?;
+        let entity = self.name_here("the entity whose changes are consumed")?;
         let events = self.chain(|_| true, Self::event)?;
-        self.expect_mark("->", "and what happens, as in `-> live messages(channelId)` or `-> handler name`")?;
+        self.expect_mark("->", "and the consumer, as in `-> live messages(channelId)` or `-> handler name`")?;
         let target = self.target()?;
         let needs = if self.eat_word("needs") { self.chain(|_| true, Self::image)? } else { Vec::new() };
         Ok(On { entity, events, target, needs })
@@ -68,7 +68,7 @@ impl Parser<'_> {
     fn evolve_from(&mut self) -> Parsed<EvolveEntry> {
         if self.at_word("table") && self.peek_at(1).is_name() {
             self.bump();
-            return self.name("the table where the old items are").map(EvolveEntry::Table);
+            return self.name("the table of the old items").map(EvolveEntry::Table);
         }
         if self.eat_word("key") {
             return self.key_sources(None).map(EvolveEntry::Key);

@@ -82,7 +82,7 @@ impl Parser<'_> {
         self.chain(
             |_| true,
             |parser| {
-                let name = parser.name("the name of what the caller's token proves, as in `caller userId: ulid`")?;
+                let name = parser.name("the name of a claim, as in `caller userId: ulid`")?;
                 parser.expect_mark(":", "and the type of the claim")?;
                 let kind = parser.type_ref();
                 Ok(CallerField { name, kind })
@@ -124,7 +124,7 @@ impl Parser<'_> {
         if models.is_empty() && !self.mentions_model() {
             let span = self.tokens.first().map(|token| token.span).unwrap_or_default();
             self.report(
-                Diagnostic::error(NO_MODEL, span, "the file does not name its model")
+                Diagnostic::error(NO_MODEL, span, "the file has no `model` line")
                     .help("write `model NAME` before the first declaration"),
             );
         }

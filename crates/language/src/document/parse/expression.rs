@@ -114,7 +114,7 @@ impl Parser<'_> {
     fn is_none(&mut self, left: Expr) -> Parsed<ExprKind> {
         let negated = self.at_word("not").then(|| self.peek().span);
         if negated.is_some() {
-            return Err(self.expected_with("`none` or `some`", "write `is some` for what is not none"));
+            return Err(self.expected_with("`none` or `some`", "write `is some` for the opposite of `is none`"));
         }
         Ok(match self.keyword("`none` or `some`", &["none", "some"])? {
             "none" => ExprKind::IsNone(left),

@@ -238,8 +238,8 @@ impl Parser<'_> {
 
     fn copy_type(&mut self) -> Parsed<Type> {
         let entity = self.name_here("the entity it copies from, as in `copy User.name`")?;
-        self.expect_mark(".", "and the field whose value is repeated, as in `copy User.name`")?;
-        Ok(Type::Copy(entity, self.name("the field whose value is repeated")?))
+        self.expect_mark(".", "and the field to copy, as in `copy User.name`")?;
+        Ok(Type::Copy(entity, self.name("the field to copy")?))
     }
 
     /// Parses `<T>`.
@@ -269,9 +269,9 @@ impl Parser<'_> {
         self.expect_mark(")", "after the bounds")?;
         let span = self.since(start);
         let problem = match (min, max) {
-            (None, None) => Some("these bounds bound nothing"),
+            (None, None) => Some("these bounds have neither a minimum nor a maximum"),
             (Some(min), Some(max)) if min > max => {
-                Some("no value lies within these bounds: the first is greater than the last")
+                Some("no value fits these bounds: the first is greater than the last")
             }
             _ => None,
         };
@@ -321,8 +321,8 @@ impl Parser<'_> {
     fn no_flag(&mut self, word: &str, span: crate::span::Span) {
         if matches!(word, "optional" | "nullable") {
             self.report(
-                Diagnostic::error(UNEXPECTED, span, format!("`{word}` is written as a `?` behind the type"))
-                    .help("write `?` at once after the type: `url?`"),
+                Diagnostic::error(UNEXPECTED, span, format!("`{word}` is written as `?` after the type"))
+                    .help("write `?` directly after the type: `url?`"),
             );
         } else {
             self.unknown_flag(word, span, &FLAGS);

@@ -65,7 +65,7 @@ impl Parser<'_> {
 
     fn bad_number(&mut self, literal: &Literal, help: &str) -> Reported {
         let written = format!("{}{}", literal.digits, literal.unit);
-        let message = format!("`{written}` cannot be read as a number here");
+        let message = format!("`{written}` is not a valid number here");
         self.report(Diagnostic::error(BAD_NUMBER, literal.span, message).help(help))
     }
 
@@ -76,7 +76,7 @@ impl Parser<'_> {
         let scaled = factor.and_then(|factor| scale(&literal.digits, u64::from(factor)));
         scaled.ok_or_else(|| {
             let names: Vec<&str> = units.iter().map(|(unit, _)| *unit).collect();
-            self.bad_number(literal, &format!("write a whole number, perhaps with {}", listed(&names)))
+            self.bad_number(literal, &format!("write an integer, optionally with {}", listed(&names)))
         })
     }
 
@@ -92,14 +92,14 @@ impl Parser<'_> {
         let literal = self.literal(what)?;
         let value = self.scaled(&literal, &COUNTS)?;
         let value = i64::try_from(value).map(|value| if negative { -value } else { value });
-        value.map_err(|_| self.bad_number(&literal, "write a number below 2 to the 63rd"))
+        value.map_err(|_| self.bad_number(&literal, "write a number below 2^63"))
     }
 
     /// Parses a duration such as `30d` and returns seconds.
     pub(super) fn duration(&mut self, what: &str) -> Parsed<u64> {
         let literal = self.literal_with_unit(what, &DURATIONS)?;
         if literal.unit.is_empty() {
-            return Err(self.bad_number(&literal, "write its unit: `30s`, `30m`, `30h` or `30d`"));
+            return Err(self.bad_number(&literal, "add a unit: `30s`, `30m`, `30h` or `30d`"));
         }
         self.scaled(&literal, &DURATIONS)
     }
@@ -118,7 +118,7 @@ impl Parser<'_> {
         let what = if max {
             "a size or a count, as in `max 4 KB`"
         } else {
-            "a figure, as in `2M items`, `600 bytes` or `300 per partition`"
+            "a number, as in `2M items`, `600 bytes` or `300 per partition`"
         };
         let literal = self.literal_with_unit(what, &SIZES)?;
         if SIZES.iter().any(|(unit, _)| *unit == literal.unit) {
@@ -139,7 +139,7 @@ impl Parser<'_> {
         };
         Err(self.expected_with(
             &format!("what `{}{}` counts", literal.digits, literal.unit),
-            &format!("write {words} behind it"),
+            &format!("write {words} after it"),
         ))
     }
 
@@ -153,7 +153,7 @@ impl Parser<'_> {
         let count = count.ok_or_else(|| self.bad_number(&literal, "write a rate such as `400/s` or `2K/min`"))?;
         if !self.eat_mark("/") {
             let help = format!("write `{0}/s`, `{0}/min`, `{0}/hour` or `{0}/day` for a rate", literal.digits);
-            return Err(self.expected_with("`/` and the time of the rate", &help));
+            return Err(self.expected_with("`/` and the unit of time", &help));
         }
         let units = RATES.map(|(unit, _)| unit);
         let unit = self.keyword("`s`, `min`, `hour` or `day`", &units)?;

@@ -35,7 +35,7 @@ impl Parser<'_> {
 
     /// Parses `(parameters)`. Omits a parameter with an error.
     pub(super) fn parameters(&mut self) -> Parsed<Vec<Parameter>> {
-        self.expect_mark("(", "and the parameters; write `()` if there are none")?;
+        self.expect_mark("(", "and the parameters; write `()` for no parameters")?;
         let outside = self.paren_depth - 1;
         let mut parameters = Vec::new();
         while !self.eat_mark(")") {
@@ -88,7 +88,7 @@ impl Parser<'_> {
     }
 
     fn test(&mut self) -> Parsed<Test> {
-        let what = "the argument's name";
+        let what = "the name of the argument";
         let token = self.peek();
         let word = match token.kind {
             Kind::Mark(mark @ (">" | ">=" | "<" | "<=" | "=")) => mark.to_owned(),
@@ -96,7 +96,7 @@ impl Parser<'_> {
             _ => return Ok(Test::Equal),
         };
         Ok(match word.as_str() {
-            "=" => return Err(self.expected_with("`,` or `)`", "equality needs no mark: write the field alone")),
+            "=" => return Err(self.expected_with("`,` or `)`", "equality needs no sign: write the field alone")),
             ">" => Test::After(self.tested(what)?),
             ">=" => Test::From(self.tested(what)?),
             "<" => Test::Before(self.tested(what)?),

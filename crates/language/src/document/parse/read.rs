@@ -26,9 +26,7 @@ impl Parser<'_> {
 
     fn read_result(&mut self) -> Parsed<ReadResult> {
         if !self.eat_mark("->") {
-            return Err(
-                self.expected_with("`->` and what is returned", "write `-> User?`, `-> [User]` or `-> count User`")
-            );
+            return Err(self.expected_with("`->` and the result", "write `-> User?`, `-> [User]` or `-> count User`"));
         }
         if self.at_word("count") && self.peek_at(1).is_name() && !self.peek_at(1).first {
             self.bump();
@@ -150,7 +148,7 @@ impl Parser<'_> {
 
     fn ordered(&mut self) -> Parsed<ReadClause> {
         self.expect_word("by", "and a field, as in `ordered by createdAt`")?;
-        let field = self.name_here("the field it is ordered by")?;
+        let field = self.name_here("the field to order by")?;
         let descending = self.eat_word("descending");
         Ok(ReadClause::Ordered { field, descending })
     }
@@ -215,7 +213,7 @@ fn clause_word(clause: &ReadClause) -> Option<&'static str> {
         ReadClause::Via(_) => "`via`",
         ReadClause::NewestFirst | ReadClause::OldestFirst => "the order (`newest first`, `oldest first`)",
         ReadClause::Ordered { .. } => "`ordered by`",
-        ReadClause::Page(_) | ReadClause::All => "how much is read (`page`, `all`)",
+        ReadClause::Page(_) | ReadClause::All => "the page size (`page`, `all`)",
         ReadClause::Strong => "`strong`",
         ReadClause::Where(_) => "`where`",
         ReadClause::Select(_) => "`select`",
@@ -223,7 +221,7 @@ fn clause_word(clause: &ReadClause) -> Option<&'static str> {
         ReadClause::WithExpired => "`with expired`",
         ReadClause::Key(_) => "`key`",
         ReadClause::Rate(_) => "the rate",
-        ReadClause::Permit(_) => "who may call it (`allow`)",
+        ReadClause::Permit(_) => "the permission (`allow`)",
         ReadClause::Allow(_) => return None,
     })
 }

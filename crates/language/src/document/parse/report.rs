@@ -115,13 +115,13 @@ impl Parser<'_> {
     /// Reports an unknown type.
     pub(super) fn unknown_type(&mut self, word: &str, span: Span, types: &[&'static str]) {
         let meant = foreign_type(word).or_else(|| nearest(word, types));
-        let diagnostic = Diagnostic::error(UNKNOWN_TYPE, span, format!("`{word}` is no type"));
+        let diagnostic = Diagnostic::error(UNKNOWN_TYPE, span, format!("unknown type `{word}`"));
         self.report(suggest(diagnostic, span, meant, types));
     }
 
     /// Reports an unknown flag.
     pub(super) fn unknown_flag(&mut self, word: &str, span: Span, flags: &[&'static str]) {
-        let diagnostic = Diagnostic::error(UNKNOWN_FLAG, span, format!("`{word}` is no flag of a field"));
+        let diagnostic = Diagnostic::error(UNKNOWN_FLAG, span, format!("`{word}` is not a flag of a field"));
         self.report(suggest(diagnostic, span, nearest(word, flags), flags));
     }
 
@@ -132,8 +132,8 @@ impl Parser<'_> {
 
     /// Reports a duplicate.
     pub(super) fn duplicate(&mut self, what: &str, first: Span, second: Span) {
-        let diagnostic = Diagnostic::error(DUPLICATE, second, format!("{what} is said twice"))
-            .also(first, "the first time")
+        let diagnostic = Diagnostic::error(DUPLICATE, second, format!("{what} is given twice"))
+            .also(first, "first occurrence")
             .help("keep one of them");
         self.report(diagnostic);
     }

@@ -78,7 +78,7 @@ impl Parser<'_> {
             let span = third.name.span;
             self.report(
                 Diagnostic::error(UNEXPECTED, span, "a table's key has one or two attributes")
-                    .help("keep the partition key and the sort key; other keys belong to an `index`"),
+                    .help("keep the partition key and the sort key; put other keys into an `index`"),
             );
         }
         Ok(attributes)
@@ -130,7 +130,7 @@ impl Parser<'_> {
         let (allowed, help) = if local {
             (1..=1, "a local index has the partition key of its table; name only its sort key: `(attribute)`")
         } else {
-            (1..=2, "write `(partition)` or `(partition, sort)`; attributes of one key are joined by `+`")
+            (1..=2, "write `(partition)` or `(partition, sort)`; join the attributes of one key with `+`")
         };
         if !allowed.contains(&parts) {
             let what = if local { "a local index" } else { "an index" };

@@ -113,7 +113,7 @@ impl Parser<'_> {
     }
 
     fn let_step(&mut self) -> Parsed<Let> {
-        let name = self.name_here("a name for what is read, as in `let user = userById(userId)`")?;
+        let name = self.name_here("a name for the result, as in `let user = userById(userId)`")?;
         self.expect_mark("=", "and a read or a value, as in `let user = userById(userId)`")?;
         let value = self.expression()?;
         Ok(Let { name, value, outcome: self.outcome()? })
@@ -123,7 +123,7 @@ impl Parser<'_> {
         let name = self.name_here("the name of an element, as in `for id in ids max 20 { … }`")?;
         self.expect_word("in", "and the list")?;
         let list = self.expression()?;
-        let max = if self.eat_word("max") { Some(self.count("how many elements there are at most")?) } else { None };
+        let max = if self.eat_word("max") { Some(self.count("the maximum number of elements")?) } else { None };
         let body = self.block("the loop", Self::step)?;
         Ok(For { name, list, max, body })
     }
@@ -223,7 +223,7 @@ impl Parser<'_> {
             WriteClause::Allow(_) => None,
         });
         let permits = body.lines.iter().filter_map(|line| match &line.value {
-            Step::Permit(_) => Some(("who may call it (`allow`)".to_owned(), line.span)),
+            Step::Permit(_) => Some(("the permission (`allow`)".to_owned(), line.span)),
             _ => None,
         });
         let said: Vec<(String, Span)> = clauses.chain(permits).collect();

@@ -36,7 +36,7 @@ impl Known {
     fn check(&self, table: &mut Table, found: &mut Found) {
         for index in &mut table.indexes {
             for (name, span) in index.projection.iter_mut().flatten() {
-                self.one(name, *span, &format!("index `{}` copies `{name}`", index.name), found);
+                self.one(name, *span, &format!("index `{}` projects `{name}`", index.name), found);
             }
         }
     }
@@ -46,7 +46,7 @@ impl Known {
         if self.fields.contains(name) || self.own.contains(name) {
             return;
         }
-        let message = format!("{what}, but no entity of the table has that field");
+        let message = format!("{what}, but no entity of the table has this field");
         let finding = Diagnostic::warning(code::ATTRIBUTE, span, message);
         let fields: Vec<&str> = self.fields.iter().map(String::as_str).collect();
         match nearest(name, &fields) {

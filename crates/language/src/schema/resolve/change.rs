@@ -54,7 +54,7 @@ fn live_arguments(read: &Read, name: &ast::Name, given: usize, found: &mut Found
     if equal.len() == given {
         return;
     }
-    let message = format!("`{}` needs {} to be told apart, not {given}", read.name, counted(equal.len()));
+    let message = format!("the live read `{}` takes {}, not {given}", read.name, counted(equal.len()));
     let finding = Diagnostic::error(code::ARGUMENTS, name.span, message);
     found.add(finding.help(format!("write `live {}({})`", read.name, equal.join(", "))));
 }

@@ -21,29 +21,29 @@ macro_rules! codes {
 }
 
 codes! {
-    MODEL = "N01", "the model's own lines are missing or repeated";
-    TWICE = "N02", "two declarations have one name";
-    REPEATED = "N03", "a name or a line is given twice within a declaration";
-    TABLE = "N04", "no such table";
-    SHAPE = "N05", "no such shape";
-    ENTITY = "N06", "no such entity";
-    INDEX = "N07", "no such index";
-    FIELD = "N08", "no such field";
-    READ = "N09", "no such read";
-    CALL = "N10", "no such function or guard";
-    NAME = "N11", "a name that means nothing here";
-    UNTYPED = "N12", "a parameter whose type is unknown";
-    CYCLE = "N13", "references that go round in a circle";
-    NO_ID = "N14", "a reference to an entity without an id";
-    KEY = "N15", "templates that do not match the key";
-    FORMAT = "N16", "a format that does not exist or does not fit";
-    ITEM = "N17", "an item that is not named by its whole key";
-    ARGUMENTS = "N18", "a wrong number of arguments";
-    FLAG = "N19", "a flag that the type cannot have";
-    EARLY = "N20", "something read is used before it is read";
-    PLACE = "N21", "something that cannot stand here";
-    CALLER = "N22", "a claim of the caller that nobody declares";
-    NO_ALLOW = "N23", "a pattern that does not say whom it allows";
-    ATTRIBUTE = "N24", "an index copies an attribute that no entity has";
-    VALUE = "N25", "a value that the field cannot have";
+    MODEL = "N01", "missing or duplicate lines of the model";
+    TWICE = "N02", "duplicate declaration";
+    REPEATED = "N03", "duplicate name or line within a declaration";
+    TABLE = "N04", "unknown table";
+    SHAPE = "N05", "unknown shape";
+    ENTITY = "N06", "unknown entity";
+    INDEX = "N07", "unknown index";
+    FIELD = "N08", "unknown field";
+    READ = "N09", "unknown read";
+    CALL = "N10", "unknown function or guard";
+    NAME = "N11", "unknown name";
+    UNTYPED = "N12", "parameter of unknown type";
+    CYCLE = "N13", "circular references";
+    NO_ID = "N14", "reference to an entity without an id";
+    KEY = "N15", "templates do not match the key";
+    FORMAT = "N16", "unknown or unsuitable format";
+    ITEM = "N17", "incomplete key of an item";
+    ARGUMENTS = "N18", "wrong number of arguments";
+    FLAG = "N19", "flag does not fit the type";
+    EARLY = "N20", "use before the read";
+    PLACE = "N21", "not allowed here";
+    CALLER = "N22", "unknown claim of the caller";
+    NO_ALLOW = "N23", "pattern without `allow`";
+    ATTRIBUTE = "N24", "index projects an unknown attribute";
+    VALUE = "N25", "value does not fit the field";
 }

@@ -79,9 +79,9 @@ impl Scope<'_> {
         if self.presence {
             return kind;
         }
-        let message = format!("`{word}` can stand only in the conditions of a step");
+        let message = format!("`{word}` is allowed only in the conditions of a step");
         let finding = Diagnostic::error(code::PLACE, span, message);
-        found.add(finding.help("of a field write `is some` or `is none`; of an item, `check Entity(…) exists`"));
+        found.add(finding.help("for a field write `is some` or `is none`; for an item, `check Entity(…) exists`"));
         ExprKind::Unknown
     }
 
@@ -152,7 +152,7 @@ impl Scope<'_> {
         let guards = self.names.guards.iter().filter(|_| self.calls).map(|guard| guard.value.name.text.as_str());
         let reads = self.names.reads.iter().filter(|_| self.calls).map(|read| read.value.name.text.as_str());
         let what = if self.calls { "function, guard or read" } else { "function" };
-        let message = format!("there is no {what} `{}`", name.text);
+        let message = format!("unknown {what} `{}`", name.text);
         let known = FUNCTIONS.into_iter().chain(guards).chain(reads);
         found.unknown(code::CALL, name, message, known).map(str::to_owned)
     }
@@ -162,8 +162,8 @@ impl Scope<'_> {
         let message = format!("`{}` is a {what}: it can be called only in `allow`", name.text);
         let finding = Diagnostic::error(code::PLACE, name.span, message);
         found.add(match what {
-            "read" => finding.help(format!("in a write, read before: `let x = {}(…)`", name.text)),
-            _ => finding.help("to refuse by what an item holds, write `check Entity(…) if …`"),
+            "read" => finding.help(format!("in a write, read it first: `let x = {}(…)`", name.text)),
+            _ => finding.help("to reject a call depending on an item, write `check Entity(…) if …`"),
         });
         ExprKind::Unknown
     }
@@ -230,7 +230,7 @@ impl Scope<'_> {
 fn wrong_arguments(callee: &Name, wanted: &[(&str, &Type)], given: usize, span: Span, found: &mut Found) {
     let names = wanted.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
     let message = match wanted.len() == given {
-        true => format!("these are not the arguments of `{}`", callee.text),
+        true => format!("wrong arguments of `{}`", callee.text),
         false => format!("`{}` takes {}, not {given}", callee.text, counted(wanted.len())),
     };
     let finding = Diagnostic::error(code::ARGUMENTS, span, message);

@@ -65,7 +65,7 @@ fn fits(flag: &FlagKind, kind: &Type) -> bool {
 
 fn misfit(field: &ast::Field, flag: &ast::Flag, found: &mut Found) {
     let (wanted, help) = match &flag.kind {
-        FlagKind::Unique(_) => ("text, a number or bytes", "leave `unique` away, or make it one of these"),
+        FlagKind::Unique(_) => ("a string, a number or bytes", "remove `unique`, or use one of these types"),
         FlagKind::Version => ("a whole number", "make it `int version`"),
         FlagKind::Created | FlagKind::Updated => ("a point in time", "make it a `timestamp`"),
         FlagKind::Snapshot | FlagKind::Refresh => ("a `copy`", "write `copy Entity.field` as its type"),

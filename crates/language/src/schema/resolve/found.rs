@@ -30,8 +30,8 @@ impl Mistake {
         let diagnostic = shown.fold(self.diagnostic, |finding, place| finding.also(*place, "and here"));
         match hidden {
             0 => diagnostic,
-            1 => diagnostic.note("and at another place"),
-            many => diagnostic.note(format!("and at {many} more places")),
+            1 => diagnostic.note("and in one more place"),
+            many => diagnostic.note(format!("and in {many} more places")),
         }
     }
 }

@@ -65,7 +65,7 @@ fn key_field(entity: &Entity, fields: &[FieldId], name: &Name, found: &mut Found
     let find = |name: &str| fields.iter().copied().find(|field| entity.field(*field).name == name);
     find(&name.text).or_else(|| {
         let known = fields.iter().map(|field| entity.field(*field).name.as_str());
-        let message = format!("`{}` is no part of the key of `{}`", name.text, entity.name);
+        let message = format!("`{}` is not part of the key of `{}`", name.text, entity.name);
         found.unknown(code::ITEM, name, message, known).and_then(find)
     })
 }
@@ -81,7 +81,7 @@ fn misplaced(item: &ItemRef, entity: &Entity, fields: &[FieldId]) -> Option<Diag
         (kind(meant) != kind(wanted)).then_some((wanted, given))
     })?;
     let name = |field: &FieldId| entity.field(*field).name.as_str();
-    let message = format!("`{}` is given where the key of `{}` has `{}`", given.text, entity.name, name(wanted));
+    let message = format!("`{}` stands where the key of `{}` has `{}`", given.text, entity.name, name(wanted));
     let finding = Diagnostic::error(code::ITEM, given.span, message);
     let finding = match &entity.key {
         Some(key) => finding.also(key.span, "its key"),
@@ -100,7 +100,9 @@ fn wrong_keys(item: &ItemRef, entity: &Entity, fields: &[FieldId], keys: &[(Fiel
             let parts = if fields.len() == 1 { "part" } else { "parts" };
             format!("the key of `{}` has {} {parts}, not {}", entity.name, fields.len(), item.keys.len())
         }
-        missing => format!("an item of `{}` is named by its whole key: {} is missing", entity.name, missing.join(", ")),
+        missing => {
+            format!("a reference to `{}` needs the complete key: {} is missing", entity.name, missing.join(", "))
+        }
     };
     let whole = fields.iter().map(name).collect::<Vec<_>>().join(", ");
     let mut finding = Diagnostic::error(code::ITEM, item.span, message);

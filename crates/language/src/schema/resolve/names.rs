@@ -49,7 +49,7 @@ impl<'a> Taken<'a> {
     fn take(&mut self, space: &'static str, name: &'a Name, found: &mut Found) -> bool {
         let first = self.0.iter().find(|(other, old)| *other == space && old.text == name.text);
         if let Some((_, first)) = first {
-            found.add(twice(code::TWICE, name, first, format!("there are two {space} named `{}`", name.text)));
+            found.add(twice(code::TWICE, name, first, format!("two {space} are named `{}`", name.text)));
             return false;
         }
         self.0.push((space, name));
@@ -127,7 +127,7 @@ impl<'a> Names<'a> {
         let known = || list.iter().map(|it| name_of(it.value).text.as_str());
         let number = |name: &str| known().position(|other| other == name);
         number(&name.text).or_else(|| {
-            let message = format!("there is no {what} `{}`", name.text);
+            let message = format!("unknown {what} `{}`", name.text);
             found.unknown(code, name, message, known()).and_then(number)
         })
     }

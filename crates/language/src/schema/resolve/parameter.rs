@@ -97,7 +97,7 @@ fn repeated(parameters: &[ast::Parameter], found: &mut Found) {
     let names: Vec<&Name> = parameters.iter().flat_map(arguments).collect();
     for (number, name) in names.iter().enumerate() {
         if let Some(first) = names[..number].iter().find(|other| other.text == name.text) {
-            found.add(twice(code::REPEATED, name, first, format!("there are two parameters named `{}`", name.text)));
+            found.add(twice(code::REPEATED, name, first, format!("duplicate parameter `{}`", name.text)));
         }
     }
 }
@@ -235,7 +235,7 @@ fn untyped(all: &[Entity], name: &str, entities: &[EntityId]) -> String {
         }
     }
     match titles.as_slice() {
-        [] => format!("the type of `{name}` is not known"),
-        titles => format!("`{name}` is no field of {}, so its type is not known", titles.join(" or ")),
+        [] => format!("the type of `{name}` is unknown"),
+        titles => format!("`{name}` is not a field of {}, so its type is unknown", titles.join(" or ")),
     }
 }

@@ -62,7 +62,7 @@ impl Scope<'_> {
             _ => {
                 let (inner, kind) = self.typed(base, found);
                 if !matches!(inner.kind, ExprKind::Unknown) && !matches!(kind, Type::Unknown) {
-                    found.error(code::PLACE, expr.span, "only a field, a parameter or something read has parts");
+                    found.error(code::PLACE, expr.span, "only a field, a parameter or a result of a read has parts");
                 }
                 BROKEN
             }
@@ -78,7 +78,7 @@ impl Scope<'_> {
     ) -> Option<(FieldId, Place, Type)> {
         let (base, steps) = unroll(path);
         let ast::ExprKind::Name(name) = base.kind.as_ref() else {
-            found.error(code::PLACE, path.span, "what is changed must begin with a field");
+            found.error(code::PLACE, path.span, "a change must begin with a field");
             return None;
         };
         let field = field_of(self.model, entity, name, found)?;
@@ -114,18 +114,20 @@ impl Scope<'_> {
     fn caller(&self, name: &Name, steps: &[Written<'_>], found: &mut Found) -> (ExprKind, Type) {
         let Some(caller) = &self.model.caller else {
             let finding = Diagnostic::error(code::CALLER, name.span, "the model has no `caller`");
-            found.add(finding.help("declare what a caller's token proves: `caller userId: ulid`"));
+            found.add(finding.help("declare the claims of a caller's token: `caller userId: ulid`"));
             return BROKEN;
         };
         let Some((Written::Member(claim), rest)) = steps.split_first() else {
-            let finding = Diagnostic::error(code::CALLER, name.span, "`caller` alone is no value");
+            let finding = Diagnostic::error(code::CALLER, name.span, "`caller` alone is not a value");
             found.add(finding.help("name one of its claims, such as `caller.userId`"));
             return BROKEN;
         };
         let number = |name: &str| caller.fields.iter().position(|field| field.name == name);
         let known = number(&claim.text).or_else(|| {
             let known = caller.fields.iter().map(|field| field.name.as_str());
-            found.unknown(code::CALLER, claim, format!("the caller has no `{}`", claim.text), known).and_then(number)
+            found
+                .unknown(code::CALLER, claim, format!("the caller has no claim `{}`", claim.text), known)
+                .and_then(number)
         });
         let Some(number) = known else { return BROKEN };
         self.place(Origin::Caller(number), &claim.text, caller.fields[number].kind.clone(), rest, found)
@@ -175,7 +177,7 @@ impl Scope<'_> {
             (Content::Items(_), [Written::Member(member), ..]) => {
                 let message = format!("`{}` is a list, so it has no `{}`", name.text, member.text);
                 let finding = Diagnostic::error(code::PLACE, member.span, message);
-                found.add(finding.help(format!("go through it: `for x in {} max 20 {{ … }}`", name.text)));
+                found.add(finding.help(format!("iterate over it: `for x in {} max 20 {{ … }}`", name.text)));
                 BROKEN
             }
             _ => (ExprKind::Place(Place { origin, path: self.unchecked(steps, found) }), Type::Unknown),

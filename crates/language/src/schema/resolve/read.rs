@@ -79,7 +79,7 @@ pub(super) fn complete(names: &Names<'_>, model: &Model, number: usize, it: &ast
 
 /// Reports a pattern without `allow` in a model with callers.
 pub(super) fn no_allow(name: &ast::Name, found: &mut Found) {
-    let message = format!("the model has a `caller`, but `{}` does not say whom it allows", name.text);
+    let message = format!("the model has a `caller`, but `{}` has no `allow`", name.text);
     let finding = Diagnostic::error(code::NO_ALLOW, name.span, message);
     found.add(finding.help("add `allow public`, `allow system` or `allow` with a condition"));
 }
@@ -165,7 +165,7 @@ impl Reading<'_> {
         field(&name.text).or_else(|| {
             let titles = entities().map(|entity| format!("`{}`", entity.name)).collect::<Vec<_>>().join(" or ");
             let known = entities().flat_map(|entity| &entity.fields).map(|field| field.name.as_str());
-            let message = format!("`{}` is no field of {titles}", name.text);
+            let message = format!("`{}` is not a field of {titles}", name.text);
             found.unknown(code::FIELD, name, message, known).and_then(field)
         })
     }

@@ -151,7 +151,7 @@ impl<'a> Scope<'a> {
             old.borrow_mut().push(name.text.clone());
             return self.old_field(&name.text);
         }
-        let finding = Diagnostic::error(code::NAME, name.span, format!("`{}` means nothing here", name.text));
+        let finding = Diagnostic::error(code::NAME, name.span, format!("unknown name `{}`", name.text));
         let near = found.suggest(finding.label(self.nothing()), name, &known)?;
         self.meaning(near, false)
     }
@@ -160,8 +160,8 @@ impl<'a> Scope<'a> {
     fn nothing(&self) -> String {
         let items = self.items.iter().map(|id| format!("`{}`", self.model.entity(*id).name)).collect::<Vec<_>>();
         match (items.as_slice(), self.parameters.is_empty() && self.lets.is_empty()) {
-            ([], _) => "neither a parameter nor anything that was read".into(),
-            (items, true) => format!("no field of {}", items.join(" or ")),
+            ([], _) => "neither a parameter nor the result of a read".into(),
+            (items, true) => format!("not a field of {}", items.join(" or ")),
             (items, false) => format!("neither a field of {} nor a parameter", items.join(" or ")),
         }
     }

@@ -67,11 +67,11 @@ fn unknown_format(it: &FormatPiece, found: &mut Found) -> Format {
         return Format::Plain;
     }
     if FORMATS.contains(&name) {
-        let finding = Diagnostic::error(code::FORMAT, it.span, format!("the format `{name}` takes no number"));
+        let finding = Diagnostic::error(code::FORMAT, it.span, format!("the format `{name}` does not accept a number"));
         found.add(finding.help(format!("write `{name}`")).edit(it.span, name));
         return Format::Plain;
     }
-    let finding = Diagnostic::error(code::FORMAT, it.span, format!("there is no format `{name}`"));
+    let finding = Diagnostic::error(code::FORMAT, it.span, format!("unknown format `{name}`"));
     found.add(match nearest(name, &FORMATS) {
         Some("pad") => finding.help("did you mean `pad(n)`, with the number of digits?"),
         Some(near) => finding.help(format!("did you mean `{near}`?")).edit(it.name.span, near),

@@ -102,7 +102,7 @@ impl Types<'_> {
         let round = named.collect::<Vec<_>>().join(" → ");
         let finding =
             Diagnostic::error(code::CYCLE, place, format!("the type of `{}` refers to itself", self.title(*first)));
-        found.add(finding.note(format!("the circle is {round}")).help("give one of these fields a type of its own"));
+        found.add(finding.note(format!("the cycle is {round}")).help("give one of these fields a type of its own"));
     }
 
     fn title(&self, (entity, field): At) -> String {
@@ -137,9 +137,8 @@ impl Types<'_> {
             return None;
         }
         if fields.is_empty() {
-            let message = format!("`{}` has no id to refer to: no field is part of its key", entity.name);
-            found
-                .add(Diagnostic::error(code::NO_ID, name.span, message).also(key.span, "this key is the same for all"));
+            let message = format!("nothing can refer to `{}`: its key contains no field", entity.name);
+            found.add(Diagnostic::error(code::NO_ID, name.span, message).also(key.span, "this key is constant"));
         }
         let present = fields.iter().rfind(|field| !entity.field(**field).optional);
         present.or(fields.last()).map(|field| (id, *field))

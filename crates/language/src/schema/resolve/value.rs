@@ -21,7 +21,7 @@ pub(super) fn check(value: &Expr, wanted: &Type, found: &mut Found) {
             _ => misfit("a text", wanted, value.span, found),
         },
         ExprKind::Number(_) if !wanted.is_numeric() => misfit("a number", wanted, value.span, found),
-        ExprKind::Bool(_) if !matches!(wanted, Type::Bool) => misfit("a truth value", wanted, value.span, found),
+        ExprKind::Bool(_) if !matches!(wanted, Type::Bool) => misfit("a boolean", wanted, value.span, found),
         ExprKind::List(parts) => match wanted {
             Type::List(of, _) | Type::Set(of, _) => parts.iter().for_each(|part| check(part, of, found)),
             _ => misfit("a list", wanted, value.span, found),
@@ -47,15 +47,15 @@ fn one_of(text: &str, texts: &[String], span: Span, found: &mut Found) {
     }
     let known: Vec<&str> = texts.iter().map(String::as_str).collect();
     let list = texts.iter().map(|text| format!("\"{text}\"")).collect::<Vec<_>>().join(", ");
-    let finding = Diagnostic::error(code::VALUE, span, format!("\"{text}\" is none of the values this can have"));
+    let finding = Diagnostic::error(code::VALUE, span, format!("\"{text}\" is not one of the allowed values"));
     found.add(match nearest(text, &known) {
         Some(near) => finding.help(format!("did you mean \"{near}\"?")).edit(span, format!("\"{near}\"")),
-        None => finding.help(format!("it can be {list}")),
+        None => finding.help(format!("allowed values: {list}")),
     });
 }
 
 fn misfit(given: &str, wanted: &Type, span: Span, found: &mut Found) {
-    found.error(code::VALUE, span, format!("this is {given}, but {} is wanted", described(wanted)));
+    found.error(code::VALUE, span, format!("expected {}, found {given}", described(wanted)));
 }
 
 /// Describes a type for messages.

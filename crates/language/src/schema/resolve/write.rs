@@ -120,7 +120,7 @@ fn clauses(write: &mut Write, it: &ast::Write, found: &mut Found) {
 }
 
 fn repeated(name: &Name, second: Span, first: Span, found: &mut Found) {
-    let finding = Diagnostic::error(code::REPEATED, second, format!("`{}` says this twice", name.text));
+    let finding = Diagnostic::error(code::REPEATED, second, format!("duplicate clause of `{}`", name.text));
     found.add(finding.label("the second").also(first, "the first").help("remove one of them"));
 }
 
@@ -212,7 +212,7 @@ impl<'a> Body<'a> {
         }
         if read.is_none() {
             let reads = self.names.reads.iter().map(|read| read.value.name.text.as_str());
-            let message = format!("there is no read `{}`", name.text);
+            let message = format!("unknown read `{}`", name.text);
             let near = found.unknown(code::READ, name, message, reads.chain(FUNCTIONS));
             read = near.and_then(|near| self.names.read_named(near));
         }
@@ -258,7 +258,7 @@ impl<'a> Body<'a> {
             Type::List(of, _) | Type::Set(of, _) => Content::Value(of.as_ref().clone()),
             Type::Unknown | Type::Json => Content::Unknown,
             _ => {
-                found.error(code::PLACE, list.span, "`for` goes through a list or a set, and this is neither");
+                found.error(code::PLACE, list.span, "`for` iterates over a list or a set, and this is neither");
                 Content::Unknown
             }
         }
@@ -273,7 +273,7 @@ impl<'a> Body<'a> {
             ast::Step::Permit(_) => "allow",
             ast::Step::Require(_) => "require",
         };
-        let finding = Diagnostic::error(code::PLACE, line.span, format!("`{word}` cannot stand in a `for`"));
+        let finding = Diagnostic::error(code::PLACE, line.span, format!("`{word}` is not allowed in a `for`"));
         found.add(finding.help("put it before the `for`; within one, every step has its own `if … else …`"));
         None
     }

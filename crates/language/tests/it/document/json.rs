@@ -113,16 +113,16 @@ fn the_published_schema_is_up_to_date() {
 #[test]
 fn what_is_no_model_is_refused_with_its_place() {
     let check = |text: &str, expected: &str| assert_eq!(json::from_json(text).unwrap_err().to_string(), expected);
-    check("{", "this is no JSON: EOF while parsing an object at line 1 column 1");
+    check("{", "invalid JSON: EOF while parsing an object at line 1 column 1");
     check("[]", "the model: a model has a list of `declarations`");
-    check(r#"{"declarations":[],"more":1}"#, "the model: there is no key `more` here");
+    check(r#"{"declarations":[],"more":1}"#, "the model: unknown key `more`");
     check(
         r#"{"declarations":[{"declare":"table","value":{"name":"T"}}]}"#,
         "declarations[0] (table T): missing field `body`",
     );
     check(
         r#"{"declarations":[{"declare":"model","value":"a"},{"declare":"shape","value":{"name":"S","body":{"lines":[{"name":"f","type":{"kind":"ulid"},"colour":"red"}]}}}]}"#,
-        "declarations[1].value.body.lines[0]: there is no key `colour` here",
+        "declarations[1].value.body.lines[0]: unknown key `colour`",
     );
     check(
         r#"{"declarations":[{"declare":"model","value":"a\nb"}]}"#,
@@ -130,10 +130,10 @@ fn what_is_no_model_is_refused_with_its_place() {
     );
     check(
         r#"{"declarations":[{"declare":"model","value":"m"},{"declare":"shape","value":{"name":"S","body":{"lines":[{"name":"f","type":{"kind":"number"},"default":{"number":"1 + 1"}}]}}}]}"#,
-        "declarations[1].value.body.lines[0].default cannot be written as a model: its text would be read as something else",
+        "declarations[1].value.body.lines[0].default cannot be written as a model: its text would be parsed as something else",
     );
     check(
         &format!("{}{}", "[".repeat(100_000), "]".repeat(100_000)),
-        "this is no JSON: it is nested more than 400 levels deep",
+        "invalid JSON: it is nested more than 400 levels deep",
     );
 }

@@ -167,13 +167,13 @@ impl Runner {
 
 fn refuse_keyless(call: &WriteCall<'_>) -> Result<(), RunError> {
     let why = if call.runner.settings.without_transactions {
-        "this store has no transactions"
+        "this store does not support transactions"
     } else if call.plan.request == WriteKind::Batch {
         "it is a batch, which is not atomic"
     } else {
         return Ok(());
     };
-    Err(RunError::NotRunnable(format!("`{}` cannot be called under an idempotency key: {why}", call.write.name)))
+    Err(RunError::NotRunnable(format!("`{}` cannot be called with an idempotency key: {why}", call.write.name)))
 }
 
 /// Adds the record to the transaction.
@@ -181,7 +181,7 @@ async fn add_record(of: WriteCall<'_>, once: &Once, state: &mut Bound) -> Result
     let Operation::TransactWriteItems(transaction) = &mut state.operation else { return Ok(()) };
     if transaction.actions.len() >= ACTIONS_MAX {
         return Err(RunError::NotRunnable(format!(
-            "`{}` fills its transaction, and leaves no room for an idempotency key",
+            "`{}` uses the whole transaction and leaves no room for an idempotency key",
             of.write.name
         )));
     }
@@ -278,7 +278,7 @@ async fn record(runner: &Runner, once: &Once) -> Result<Option<Attributes>, RunE
     let get = GetItem { table: ANSWERS.to_owned(), key: once.key(), consistent: true, ..GetItem::default() };
     let output = runner.send(Operation::GetItem(get)).await.map_err(|error| match error.code() {
         ErrorCode::ResourceNotFound => RunError::NotRunnable(format!(
-            "the table {ANSWERS}, which keeps what idempotency keys have done, is not there: --create-tables makes it"
+            "the table {ANSWERS}, which stores the results of idempotency keys, does not exist: create it with --create-tables"
         )),
         _ => error.into(),
     })?;

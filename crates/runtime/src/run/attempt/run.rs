@@ -20,7 +20,7 @@ impl Runner {
         once: Option<&Once>,
     ) -> Result<Option<Found>, RunError> {
         let Some(plan) = &self.checked.plans.writes[id.0] else {
-            return Err(RunError::NotRunnable(format!("`{}` has no plan: see `keyform check`", write.name)));
+            return Err(RunError::NotRunnable(format!("`{}` has no plan: run `keyform check`", write.name)));
         };
         let of = WriteCall { runner: self, write, plan, call, once };
         STEPS.iter().try_for_each(|step| step.admit(&of))?;

@@ -66,7 +66,7 @@ impl Runner {
             if !form.in_place && self.settings.without_transactions {
                 let name = &form.new.entity.name;
                 return Err(RunError::NotRunnable(format!(
-                    "an item of {name} has to move in a transaction, and this store has none"
+                    "an item of {name} must move in a transaction, which this store does not support"
                 )));
             }
             match carry(&*self.store, form, &old, self.surroundings.now_millis()).await?.0 {
@@ -80,7 +80,7 @@ impl Runner {
                 }
                 Carried::Stuck(why) => {
                     let name = &form.new.entity.name;
-                    return Err(RunError::NotRunnable(format!("an old item of {name} cannot be carried over: {why}")));
+                    return Err(RunError::NotRunnable(format!("an old item of {name} cannot be migrated: {why}")));
                 }
             }
         }

@@ -47,11 +47,11 @@ pub(in crate::run) fn obstacle(runner: &Runner, write: &Write, plan: &WritePlan)
         return None;
     }
     if plan.needs_transaction() {
-        return Some(format!("`{}` is a transaction, and this store has none", write.name));
+        return Some(format!("`{}` is a transaction, which this store does not support", write.name));
     }
     let guarded = guarded_below(runner, plan)?;
     Some(format!(
-        "`{}` removes items of {guarded} too, whose unique values are kept by transactions, and this store has none",
+        "`{}` also deletes items of {guarded}, whose unique values need transactions, which this store does not support",
         write.name
     ))
 }

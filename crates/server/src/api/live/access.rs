@@ -41,7 +41,7 @@ impl Access {
 
     /// Reads the credentials from an `authenticate` message: a token or, in development mode, the value of the header.
     pub(super) fn said(authentication: &Authentication, token: &str) -> Result<Self, Problem> {
-        let wrong = || Problem::new(problem::UNAUTHENTICATED, "the token is not text of ASCII");
+        let wrong = || Problem::new(problem::UNAUTHENTICATED, "the token is not ASCII text");
         // A development value contains an equals sign (`userId=…`); a token never does.
         if matches!(authentication, Authentication::Tokens { .. }) || !token.contains('=') {
             return Self::bearer(token).ok_or_else(wrong);
@@ -71,7 +71,7 @@ impl Access {
         match pattern.audience(model) {
             Audience::Nobody => return Err(Problem::new(problem::UNKNOWN_PATH, "the model has no such read")),
             Audience::System => {
-                return Err(Problem::new(problem::FORBIDDEN, "this read is for code, not for callers"));
+                return Err(Problem::new(problem::FORBIDDEN, "this read is for code only, not for callers"));
             }
             Audience::Everybody | Audience::Callers => {}
         }

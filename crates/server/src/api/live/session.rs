@@ -113,7 +113,7 @@ impl Session {
                         Some(Err(SocketError::Protocol(error))) => return Ok(Close::new(1002, error.to_string())),
                         Some(Err(error)) => return Err(error),
                         Some(Ok(Message::Text(text))) => text,
-                        Some(Ok(Message::Binary(_))) => return Ok(Close::new(1003, "messages are text")),
+                        Some(Ok(Message::Binary(_))) => return Ok(Close::new(1003, "send text messages only")),
                         Some(Ok(Message::Close(_))) => return Ok(Close::new(1000, "")),
                         // The WebSocket library answers pings.
                         Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => continue,
@@ -148,9 +148,9 @@ impl Session {
                     heard = false;
                     socket.send(Message::Ping(Default::default())).await?;
                 }
-                () = until(ends) => return Ok(Close::new(4001, "the token has expired: connect with a new one")),
+                () = until(ends) => return Ok(Close::new(4001, "the token has expired: connect with a new token")),
                 () = stopped(&mut stopping) => {
-                    return Ok(Close::new(1001, "the server stops: connect again and resume"));
+                    return Ok(Close::new(1001, "the server is stopping: reconnect and resume"));
                 }
             }
         }
@@ -185,7 +185,7 @@ impl Session {
         // An expired token no longer identifies its caller.
         let before = self.access.claims(authentication, model).unwrap_or_default();
         if before.is_some() && before != claims && !self.reads.is_empty() {
-            return Err(Problem::new(problem::FORBIDDEN, "another caller's token: unsubscribe first"));
+            return Err(Problem::new(problem::FORBIDDEN, "the token belongs to another caller: unsubscribe first"));
         }
         self.access = access;
         Ok(())
@@ -200,13 +200,13 @@ impl Session {
     ) -> Result<(), Problem> {
         let wrong = |detail: String| Problem::new(problem::ARGUMENTS, detail);
         if self.reads.values().any(|reading| reading.id == id) {
-            return Err(wrong(format!("`{id}` is subscribed already: take another id")));
+            return Err(wrong(format!("`{id}` is already subscribed: use another id")));
         }
         let max = self.shared.limits.live_subscriptions_max;
         if self.reads.len() >= max {
             return Err(Problem::new(
                 problem::TOO_MANY,
-                format!("a connection takes {max} subscriptions: open another"),
+                format!("a connection can have {max} subscriptions: open another connection"),
             ));
         }
         let model = self.served.model();
@@ -273,7 +273,7 @@ impl Session {
                 }
                 message::done("unsubscribed", Some(id))
             }
-            None => message::problem(Some(id), problem::ARGUMENTS.0, "there is no such subscription"),
+            None => message::problem(Some(id), problem::ARGUMENTS.0, "no such subscription"),
         }
     }
 

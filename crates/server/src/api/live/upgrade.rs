@@ -73,18 +73,16 @@ fn accept(shared: &Arc<Shared>, mut request: Request<Incoming>, id: &RequestId) 
     let headers = request.headers();
     let is_new = request.version() == Version::HTTP_11;
     if !is_new || request.method() != Method::GET || !has_token(headers, &CONNECTION, "upgrade") {
-        return Err(wrong("this is not the handshake of a WebSocket: send GET of HTTP/1.1 with Connection: Upgrade"));
+        return Err(wrong("not a WebSocket handshake: send a GET over HTTP/1.1 with Connection: Upgrade"));
     }
     if headers.get(SEC_WEBSOCKET_VERSION).is_none_or(|version| version != "13") {
-        return Err(
-            wrong("the version of the WebSocket protocol must be 13").with_header("sec-websocket-version", "13")
-        );
+        return Err(wrong("the WebSocket version must be 13").with_header("sec-websocket-version", "13"));
     }
     let key = headers.get(SEC_WEBSOCKET_KEY).ok_or_else(|| wrong("Sec-WebSocket-Key is missing"))?;
     let accepted = HeaderValue::from_str(&derive_accept_key(key.as_bytes())).expect("base64 is ASCII");
     let (access, named) = (Access::of(headers), access::names_protocol(headers));
     let upgrade = request.extensions_mut().remove::<Upgrade>();
-    let upgrade = upgrade.ok_or_else(|| Problem::new(problem::INTERNAL, "the connection cannot be upgraded"))?;
+    let upgrade = upgrade.ok_or_else(|| Problem::new(problem::INTERNAL, "cannot upgrade the connection"))?;
     let client = request.extensions().get::<Client>().copied().unwrap_or(Client::LOCAL);
     let session = Session::new(shared.clone(), served, access, client, upgrade.stopping.clone());
     let upgraded = hyper::upgrade::on(request);
@@ -95,7 +93,7 @@ fn accept(shared: &Arc<Shared>, mut request: Request<Incoming>, id: &RequestId) 
                 let stream = TokioIo::new(stream);
                 session.run(WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await).await;
             }
-            Err(error) => tracing::debug!(%error, "a handshake came to nothing"),
+            Err(error) => tracing::debug!(%error, "a handshake failed"),
         }
     }));
     Ok(switching(accepted, named, id))

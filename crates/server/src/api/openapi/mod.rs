@@ -44,9 +44,9 @@ fn document(checked: &Checked, flows: &[Flow], is_limited: &dyn Fn(&str) -> bool
         "info": { "title": model.name, "version": env!("CARGO_PKG_VERSION") },
         "servers": [{ "url": "/" }],
         "tags": [
-            { "name": "reads", "description": "Reads, each one request to the store" },
-            { "name": "writes", "description": "Writes, each one atomic request to the store" },
-            { "name": "flows", "description": "What the application does beside its patterns" },
+            { "name": "reads", "description": "Reads; each is one request to the store" },
+            { "name": "writes", "description": "Writes; each is one atomic request to the store" },
+            { "name": "flows", "description": "Flows of the application" },
         ],
         "paths": paths.chain(flows.iter().map(flow)).collect::<Map<_, _>>(),
         "components": {
@@ -76,7 +76,7 @@ fn claims(model: &Model) -> String {
     let fields = model.caller.iter().flat_map(|caller| &caller.fields).map(|field| format!("`{}`", field.name));
     let names: Vec<String> = fields.collect();
     match names.is_empty() {
-        true => "A token (HS256 or EdDSA), where the server has a key to verify it.".to_owned(),
+        true => "A token (HS256 or EdDSA), if the server has a key to verify it.".to_owned(),
         false => format!("A token (HS256 or EdDSA) with the claims {} and `exp`.", names.join(", ")),
     }
 }
@@ -120,15 +120,16 @@ fn schema_name(model: &Model, wanted: EntityId) -> String {
 fn problem_schema() -> Value {
     json!({
         "type": "object",
-        "description": "What went wrong (RFC 9457).",
+        "description": "Description of an error (RFC 9457).",
         "required": ["type", "title", "status", "detail"],
         "properties": {
             "type": { "type": "string", "format": "uri" },
             "title": { "type": "string" },
             "status": { "type": "integer" },
             "detail": { "type": "string" },
-            "outcome": { "type": "string", "description": "The name of the refusal, where the model gives it one." },
-            "item": { "type": "object", "description": "The item as it is now, if it is why and the caller may read it." },
+            "outcome": { "type": "string", "description": "Name of the outcome, if the model declares one." },
+            "item": { "type": "object", "description": "The current item, if it caused the refusal and the caller may \
+                read it." },
         },
     })
 }
@@ -166,11 +167,11 @@ fn flow_operation(flow: &Flow) -> Value {
     responses.insert("200".to_owned(), success(flow.answer().clone()));
     let plain = json!({ "$ref": "#/components/schemas/Problem" });
     for (status, description) in [
-        ("400", "An argument is wrong."),
-        ("401", "The caller is not known."),
-        ("403", "The caller may not do this."),
-        ("503", "The server has too much to do, or too many write this at once: try again."),
-        ("504", "The flow was stopped at its deadline; what it has written stays."),
+        ("400", "An argument is invalid."),
+        ("401", "The caller is not authenticated."),
+        ("403", "The caller is not allowed to do this."),
+        ("503", "The server is overloaded, or there are too many concurrent writes: try again."),
+        ("504", "The flow was stopped at its deadline; its writes stay."),
     ] {
         responses.insert(status.to_owned(), problem(description, plain.clone()));
     }
@@ -215,7 +216,7 @@ fn query(model: &Model, pattern: Pattern<'_>) -> Value {
             "name": "cursor",
             "in": "query",
             "required": false,
-            "description": "The cursor of the last page; it belongs to these arguments.",
+            "description": "Cursor from the previous page; valid only with the same arguments.",
             "schema": { "type": "string" },
         }));
     }
@@ -227,7 +228,7 @@ fn idempotency_key() -> Value {
         "name": "Idempotency-Key",
         "in": "header",
         "required": false,
-        "description": "A write that is sent again under the same key applies once and is answered alike.",
+        "description": "A write that is repeated with the same key is applied once and returns the same answer.",
         "schema": { "type": "string", "minLength": 1, "maxLength": 255 },
     })
 }
@@ -271,13 +272,13 @@ fn responses(checked: &Checked, pattern: Pattern<'_>) -> Value {
     let mut put = |status: &str, description: &str| {
         responses.insert(status.to_owned(), problem(description, json!({ "$ref": "#/components/schemas/Problem" })));
     };
-    put("400", "An argument or the cursor is wrong.");
-    put("401", "The caller is not known.");
-    put("403", "The caller may not do this.");
-    put("404", "There is no such item.");
+    put("400", "An argument or the cursor is invalid.");
+    put("401", "The caller is not authenticated.");
+    put("403", "The caller is not allowed to do this.");
+    put("404", "The item does not exist.");
     if let Pattern::Write(_) = pattern {
         put("422", "The idempotency key was used for another call.");
-        put("503", "Too many write this at once: try again.");
+        put("503", "Too many concurrent writes: try again.");
         responses.insert("409".to_owned(), refusal(&pattern.outcomes(checked)));
     }
     responses.insert(
@@ -296,10 +297,10 @@ fn problem(description: &str, schema: Value) -> Value {
 }
 
 fn throttled() -> Value {
-    let mut throttled = problem("There were too many attempts.", json!({ "$ref": "#/components/schemas/Problem" }));
+    let mut throttled = problem("Too many attempts.", json!({ "$ref": "#/components/schemas/Problem" }));
     throttled["headers"] = json!({
         "Retry-After": {
-            "description": "The seconds after which an attempt is allowed again.",
+            "description": "Seconds after which the next attempt is allowed.",
             "schema": { "type": "integer", "minimum": 1 },
         },
     });
@@ -357,7 +358,8 @@ fn read_schema(model: &Model, read: &Read) -> Value {
             "required": ["items", "cursor"],
             "properties": {
                 "items": { "type": "array", "items": item(model, read, *entity) },
-                "cursor": { "type": ["string", "null"], "description": "For the next page; null at the end." },
+                "cursor": { "type": ["string", "null"], "description": "Cursor of the next page; null on the last \
+                    page." },
             },
         }),
         [(entity, Number::One, _)] => item(model, read, *entity),

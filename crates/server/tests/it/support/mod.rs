@@ -34,11 +34,11 @@ impl Execute for Stub {
         Box::pin(async move {
             let limit = match operation {
                 Operation::ListTables(ListTables { limit, .. }) => limit,
-                Operation::Scan(scan) if scan.table == "panic" => panic!("the stub was told to"),
+                Operation::Scan(scan) if scan.table == "panic" => panic!("requested by the test"),
                 _ => return Err(keyform_core::error::table::resource_not_found()),
             };
             match limit {
-                Some(PANIC) => panic!("the stub was told to"),
+                Some(PANIC) => panic!("requested by the test"),
                 Some(WAIT) => {
                     self.begun.notify_one();
                     self.go_on.notified().await;

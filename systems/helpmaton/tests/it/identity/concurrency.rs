@@ -93,7 +93,7 @@ fn the_last_owner_stays() {
         })
         .await;
         let (counted, says) = owners(&world, &workspace).await;
-        assert!(counted >= 1, "somebody owns it");
+        assert!(counted >= 1, "it has an owner");
         assert_eq!(counted, says);
     });
 }

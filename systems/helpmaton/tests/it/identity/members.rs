@@ -75,7 +75,7 @@ fn give_ensure_change_and_remove() {
         assert_eq!(world.subscription(&ada).await.users_left, left + 1, "the seat is given back");
         assert_eq!(refusal(system.remove_access(&ada, &workspace, &bob.user_id).await), "NotAMember");
         system.change_access(&ada, &workspace, &bob.user_id, Level::Owner).await.unwrap();
-        assert_eq!(level().await, Some(Level::Owner), "change makes a member of who is none");
+        assert_eq!(level().await, Some(Level::Owner), "change adds a missing member");
         system.change_access(&ada, &workspace, &ada.user_id, Level::Read).await.unwrap();
         assert_eq!(refusal(system.remove_access(&bob, &workspace, &bob.user_id).await), "LastOwner");
         assert_eq!(refusal(system.change_access(&bob, &workspace, &bob.user_id, Level::Write).await), "LastOwner");

@@ -164,7 +164,7 @@ fn the_plan_in_force_follows_payments_and_time() {
         assert_eq!(now_in_force().await, SubscriptionPlan::Pro);
         let notices = world.told.told(&ada.email);
         let payments = notices.iter().filter(|notice| matches!(notice, Notice::PaymentFailed { .. }));
-        assert_eq!(payments.count(), 1, "told once");
+        assert_eq!(payments.count(), 1, "sent once");
 
         world.clock.advance(DAY * 2);
         assert_eq!(now_in_force().await, SubscriptionPlan::Free, "the days of grace are over");

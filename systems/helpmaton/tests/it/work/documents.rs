@@ -73,8 +73,10 @@ fn a_document_is_renamed_moved_and_rewritten() {
             ("first".into(), "second".into())
         );
 
-        documents::replace(&office.system, &office.owner, workspace, &one.document_id, b"anew".to_vec()).await.unwrap();
-        assert_eq!(text(&office, &one.document_id).await, "anew");
+        documents::replace(&office.system, &office.owner, workspace, &one.document_id, b"again".to_vec())
+            .await
+            .unwrap();
+        assert_eq!(text(&office, &one.document_id).await, "again");
         assert_eq!(office.objects.keys().len(), 2, "the old content is gone");
         documents::remove(&office.system, &office.owner, workspace, &one.document_id).await.unwrap();
         let again = documents::remove(&office.system, &office.owner, workspace, &one.document_id).await;

@@ -25,10 +25,10 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
                 Diagnostic::error(
                     RULE.code,
                     new_key.span,
-                    format!("the key of {} was {before}, and its items are still there", new.name),
+                    format!("the key of {} was {before}, and existing items still have it", new.name),
                 )
-                .label("nothing finds them by this key")
-                .help(format!("add `evolve {} {{ from key {before} }}`, then `keyform migrate plan`", new.name)),
+                .label("this key does not find existing items")
+                .help(format!("add `evolve {} {{ from key {before} }}`, then run `keyform migrate plan`", new.name)),
             );
         }
     }

@@ -49,10 +49,10 @@ fn index_name<'a>(model: &'a Model, entity: &Entity, key: &EntityKey) -> &'a str
 fn finding(entity: &Entity, key: &EntityKey, index: &str, changed: bool) -> Diagnostic {
     let what = if changed { "are in `{}` under their old keys" } else { "are not in `{}`" };
     let what = what.replace("{}", index);
-    Diagnostic::error(RULE.code, key.span, format!("the items of {} that are already there {what}", entity.name))
-        .label("the store copies an item into an index only if it has the key attributes")
+    Diagnostic::error(RULE.code, key.span, format!("existing items of {} {what}", entity.name))
+        .label("DynamoDB copies an item into an index only if the item has the key attributes")
         .help(format!(
-            "add `evolve {} {{ … }}`: the backfill writes the attributes of {index} into each item",
+            "add `evolve {} {{ … }}`: the backfill writes the key attributes of {index} into each item",
             entity.name
         ))
 }

@@ -42,11 +42,11 @@ fn required(entity: &Entity, field: &Field) -> Option<Diagnostic> {
         Diagnostic::error(
             RULE.code,
             field.name_span,
-            format!("items of {} that are already there have no `{}`", entity.name, field.name),
+            format!("existing items of {} have no `{}`", entity.name, field.name),
         )
         .label("new and required")
         .help(format!(
-            "give it a default, make it optional, or say `evolve {} {{ set {} = … }}`",
+            "give it a default, make it optional, or add `evolve {} {{ set {} = … }}`",
             entity.name, field.name
         ))
     })
@@ -54,7 +54,7 @@ fn required(entity: &Entity, field: &Field) -> Option<Diagnostic> {
 
 fn narrowed(entity: &Entity, before: &Field, now: &Field) -> Option<Diagnostic> {
     let what = if before.optional && !now.optional && !now.has_source() {
-        Some("it was optional, so items may lack it".to_owned())
+        Some("was optional, so items may lack it".to_owned())
     } else {
         loss(before.kind.resolved(), now.kind.resolved())
     }?;
@@ -62,11 +62,11 @@ fn narrowed(entity: &Entity, before: &Field, now: &Field) -> Option<Diagnostic> 
         Diagnostic::error(
             RULE.code,
             now.type_span,
-            format!("`{}` of {} may hold what its type no longer allows", now.name, entity.name),
+            format!("existing values of `{}` of {} may not fit its new type", now.name, entity.name),
         )
         .label(what)
         .help(format!(
-            "widen the type, or say what becomes of the old values: `evolve {} {{ set {} = … }}`",
+            "widen the type, or convert the old values: `evolve {} {{ set {} = … }}`",
             entity.name, now.name
         )),
     )
@@ -92,8 +92,9 @@ fn loss(before: &Type, now: &Type) -> Option<String> {
             Type::Ulid | Type::Uuid | Type::Email | Type::Url | Type::Timestamp | Type::Datetime | Type::Date,
             Type::String(bounds),
         ) => tighter(Bounds { min: None, max: None }, *bounds),
-        (before, now) => (std::mem::discriminant(before) != std::mem::discriminant(now))
-            .then(|| "another type than before".to_owned()),
+        (before, now) => {
+            (std::mem::discriminant(before) != std::mem::discriminant(now)).then(|| "the type has changed".to_owned())
+        }
     }
 }
 
@@ -101,8 +102,8 @@ fn tighter(before: Bounds, now: Bounds) -> Option<String> {
     let least = now.min.filter(|&now| before.min.unwrap_or(i64::MIN) < now && now > 0);
     let most = now.max.filter(|&now| before.max.unwrap_or(i64::MAX) > now);
     match (least, most) {
-        (_, Some(most)) => Some(format!("at most {most} now")),
-        (Some(least), None) => Some(format!("at least {least} now")),
+        (_, Some(most)) => Some(format!("now at most {most}")),
+        (Some(least), None) => Some(format!("now at least {least}")),
         (None, None) => None,
     }
 }
@@ -112,9 +113,9 @@ fn tag(old: &Entity, new: &Entity) -> Option<Diagnostic> {
         Diagnostic::error(
             RULE.code,
             new.name_span,
-            format!("items of {} are tagged \"{}\", and no longer recognised", new.name, old.tag),
+            format!("existing items of {} have the tag \"{}\" and are no longer recognised", new.name, old.tag),
         )
         .label(format!("now \"{}\"", new.tag))
-        .help(format!("keep it: `tag \"{}\"`", old.tag))
+        .help(format!("keep the tag: `tag \"{}\"`", old.tag))
     })
 }

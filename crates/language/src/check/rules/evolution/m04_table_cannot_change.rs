@@ -36,9 +36,9 @@ fn keys(old: &Table, new: &Table) -> Option<Diagnostic> {
         Diagnostic::error(
             RULE.code,
             place,
-            format!("the key of table {} was ({}), and a table's key never changes", new.name, shown.join(", ")),
+            format!("the key of table {} was ({}); the key of a table cannot change", new.name, shown.join(", ")),
         )
-        .help("declare a new table beside it, and move the items by `evolve … { from table … }`")
+        .help("declare a new table and move the items with `evolve … { from table … }`")
     })
 }
 
@@ -52,7 +52,7 @@ fn locals(old: &Table, new: &Table) -> Option<Diagnostic> {
         Diagnostic::error(
             RULE.code,
             added.map_or(new.name_span, |index| index.span),
-            format!("the local indexes of table {} are fixed when it is made", new.name),
+            format!("the local indexes of table {} cannot change after its creation", new.name),
         )
         .help("use a global index, or declare a new table and move the items")
     })
@@ -79,15 +79,15 @@ fn globals(old: &Table, new: &Table) -> Option<Diagnostic> {
         let finding = Diagnostic::warning(
             RULE.code,
             place,
-            format!("table {} needs {steps} updates, one after the other", new.name),
+            format!("table {} needs {steps} updates, one after another", new.name),
         );
         let finding = match changed {
             Some(index) => {
-                finding.label(format!("`{}` must be deleted and made anew; its reads fail meanwhile", index.name))
+                finding.label(format!("`{}` must be deleted and created again; its reads fail until then", index.name))
             }
-            None => finding.label("one UpdateTable makes or deletes one global index"),
+            None => finding.label("one UpdateTable creates or deletes one global index"),
         };
-        finding.help("give a changed index a new name, move its reads, and drop the old one later")
+        finding.help("give a changed index a new name, move its reads, and drop the old index later")
     })
 }
 

@@ -42,7 +42,7 @@ fn lost_field(place: Span, entity: &Entity, field: FieldId, had: Option<bool>) -
     let message = format!("the new key of {} needs `{name}`, which old items {has}", entity.name);
     Diagnostic::new(RULE.code, severity, place, message)
         .also(entity.field(field).name_span, "part of the new key")
-        .help(format!("say where it comes from: `set {name} = …`, or `rename … -> {name}`"))
+        .help(format!("provide a value: `set {name} = …`, or `rename … -> {name}`"))
 }
 
 /// Returns whether existing items have the field, or `None` without the previous model.
@@ -67,9 +67,9 @@ fn fresh(evolution: &Evolution, entity: &Entity) -> Option<Diagnostic> {
         Diagnostic::error(
             RULE.code,
             value.span,
-            format!("each run gives `{name}` another value, so a repeated run copies every item again"),
+            format!("each run generates a new value for `{name}`, so a repeated run copies every item again"),
         )
-        .help(format!("make it of what the old item has: `set {name} = uuid(oldId)` is the same each time")),
+        .help(format!("derive the value from the old item: `set {name} = uuid(oldId)` is the same each time")),
     )
 }
 
@@ -87,11 +87,11 @@ fn same(context: &Context<'_>, evolution: &Evolution, entity: &Entity) -> Option
         Diagnostic::warning(
             RULE.code,
             old.span,
-            format!("an old key of {} can be a new one, so nobody can tell which items have moved", entity.name),
+            format!("an old key of {} can equal a new one, so items that have moved cannot be recognised", entity.name),
         )
         .also(new.span, "the new key")
-        .note(format!("Both are in table {table}, and their texts begin alike."))
-        .help("give the new key another prefix")
+        .note(format!("Both keys are in table {table} and begin with the same characters."))
+        .help("give the new key a different prefix")
     })
 }
 

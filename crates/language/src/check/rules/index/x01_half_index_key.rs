@@ -34,12 +34,12 @@ fn is_empty(model: &Model, keyed: Keyed<'_>, id: IndexId) -> bool {
 
 fn finding(keyed: Keyed<'_>, index: &Index, missing: &[&KeyAttribute]) -> Diagnostic {
     let names = show::listed(missing.iter().map(|attribute| attribute.name.as_str()));
-    let message = format!("{} never appears in `{}`: it does not write {names}", keyed.entity.name, index.name);
+    let message = format!("items of {} never appear in `{}`: nothing writes {names}", keyed.entity.name, index.name);
     let finding = Diagnostic::error(RULE.code, keyed.key.span, message)
-        .label("an item that lacks a key attribute of an index is not in it")
+        .label("an index contains only items that have all its key attributes")
         .also(missing[0].span, "must be written too");
     let repair = if keyed.key.written {
-        format!("add a template for it: `{} \"…\", \"META\"`, or drop {names} from the index", index.name)
+        format!("add a template: `{} \"…\", \"META\"`, or drop {names} from the index", index.name)
     } else {
         format!("give {} a field {names}, or drop it from the index", keyed.entity.name)
     };

@@ -37,14 +37,14 @@ fn finding(
     let (id, index) = index;
     let broken = broken_promise(context, keyed, id, field);
     let severity = if broken.is_some() { Severity::Error } else { Severity::Warning };
-    let message = format!("items of {} without `{}` are missing in `{}`", keyed.entity.name, own.name, index.name);
+    let message = format!("items of {} without `{}` are missing from `{}`", keyed.entity.name, own.name, index.name);
     let finding = Diagnostic::new(RULE.code, severity, keyed.place_of(span), message).also(own.type_span, "optional");
     let finding = match broken {
-        Some(read) => finding.also(read.name_span, "is to find all of them"),
+        Some(read) => finding.also(read.name_span, "is meant to find all of them"),
         None => finding,
     };
     finding
-        .help(format!("make `{}` required, or say that it is meant so: mark index `{}` `sparse`", own.name, index.name))
+        .help(format!("make `{}` required, or, if this is intended, mark index `{}` as `sparse`", own.name, index.name))
 }
 
 /// Returns a read that promises all items of a partition or of the index but cannot find those without the optional

@@ -21,8 +21,9 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
         if in_table_key(&field.name) {
             continue;
         }
-        let message = format!("`{}` can be NULL, and `{}` takes no NULL: the write is refused", field.name, index.name);
+        let message =
+            format!("`{}` can be NULL, and `{}` does not accept NULL: the write is rejected", field.name, index.name);
         let finding = Diagnostic::error(RULE.code, keyed.place_of(span), message).also(field.type_span, "stores NULL");
-        findings.push(finding.help(format!("leave it out instead: `{}: …?`, and mark the index `sparse`", field.name)));
+        findings.push(finding.help(format!("omit it instead: `{}: …?`, and mark the index `sparse`", field.name)));
     }
 }

@@ -53,7 +53,7 @@ fn missing_in_answer(
     let (severity, message) = if index.local {
         (Severity::Warning, format!("`{}` fetches {names} from the table, item by item", read.name))
     } else {
-        (Severity::Error, format!("`{}` returns {names}, which `{}` does not hold", read.name, index.name))
+        (Severity::Error, format!("`{}` returns {names}, which `{}` does not contain", read.name, index.name))
     };
     Some(finding(read, index, severity, message, &missing))
 }
@@ -63,8 +63,8 @@ fn finding(read: &Read, index: &Index, severity: Severity, message: String, miss
     let projected = index.projection.iter().flatten().map(|(name, _)| name.as_str());
     let all: Vec<&str> = projected.chain(missing.iter().copied()).collect();
     Diagnostic::new(RULE.code, severity, place, message)
-        .also(index.span, "holds the keys and what it projects")
-        .help(format!("project them: `project ({})`, or ask for less: `select (…)`", all.join(", ")))
+        .also(index.span, "contains the keys and the projected attributes")
+        .help(format!("project them: `project ({})`, or select fewer: `select (…)`", all.join(", ")))
 }
 
 fn wanted(model: &Model, read: &Read, plan: &ReadPlan, entity: &Entity) -> Vec<FieldId> {
@@ -95,7 +95,7 @@ fn missing_for_filter(
         return None;
     }
     let names = show::listed(missing.iter().copied());
-    let message = format!("`{}` filters by {names}, which `{}` does not hold", read.name, index.name);
+    let message = format!("`{}` filters by {names}, which `{}` does not contain", read.name, index.name);
     Some(finding(read, index, Severity::Error, message, &missing))
 }
 

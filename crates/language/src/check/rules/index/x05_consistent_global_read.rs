@@ -24,9 +24,13 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
             continue;
         }
         let via = read.via.as_ref().map_or(read.name_span, |(_, span, _)| *span);
-        let message = format!("`{}` reads `{}` consistently, and a global index cannot be", read.name, index.name);
+        let message = format!(
+            "`{}` asks for a strongly consistent read of `{}`, which a global index does not \
+            support",
+            read.name, index.name
+        );
         let finding =
-            Diagnostic::error(RULE.code, strong, message).also(via, "a global index follows the table a little later");
+            Diagnostic::error(RULE.code, strong, message).also(via, "a global index is updated asynchronously");
         findings.push(finding.help("drop `strong`, or read by the table's key"));
     }
 }

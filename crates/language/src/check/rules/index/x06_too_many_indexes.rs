@@ -33,13 +33,12 @@ fn without_sort_key(table: &Table, local: &[&Index]) -> Option<Diagnostic> {
 }
 
 fn too_many_local(table: &Table, index: &Index, count: usize) -> Diagnostic {
-    let message = format!("table {} has {count} local indexes, and a table can have {LOCAL_MAX}", table.name);
+    let message = format!("table {} has {count} local indexes; a table can have {LOCAL_MAX}", table.name);
     Diagnostic::error(RULE.code, index.name_span, message).help("make the others global indexes")
 }
 
 fn too_many_global(table: &Table, index: &Index, count: usize) -> Diagnostic {
-    let message =
-        format!("table {} has {count} global indexes, and an account gets {GLOBAL_MAX} by default", table.name);
+    let message = format!("table {} has {count} global indexes; an account gets {GLOBAL_MAX} by default", table.name);
     let finding = Diagnostic::warning(RULE.code, index.name_span, message);
-    finding.help("let several entities share an index by templates, or ask for a higher quota")
+    finding.help("let several entities share an index through templates, or request a higher quota")
 }

@@ -32,8 +32,9 @@ fn keys(table: &Table, index: &Index) -> Option<Diagnostic> {
     let of_index = index.partition.iter().chain(&index.sort).map(|attribute| attribute.name.as_str());
     let keys: Vec<&str> = table.key_names().chain(of_index).collect();
     let (name, span) = index.projection.iter().flatten().find(|(name, _)| keys.contains(&name.as_str()))?;
-    let message = format!("`{name}` is a key, which `{}` holds anyway: the service refuses to project it", index.name);
-    Some(Diagnostic::error(RULE.code, *span, message).help(format!("take `{name}` out of the list")))
+    let message =
+        format!("`{name}` is a key, which `{}` always contains: the service rejects projecting it", index.name);
+    Some(Diagnostic::error(RULE.code, *span, message).help(format!("remove `{name}` from the list")))
 }
 
 fn repeated(index: &Index) -> Option<Diagnostic> {
@@ -50,7 +51,7 @@ fn too_many(index: &Index) -> Option<Diagnostic> {
     let names = index.projection.as_ref()?;
     let (_, span) = names.get(NAMES_MAX)?;
     let message =
-        format!("`{}` projects {} attributes by name, and an index can list {NAMES_MAX}", index.name, names.len());
+        format!("`{}` projects {} attributes by name; an index can list {NAMES_MAX}", index.name, names.len());
     Some(Diagnostic::error(RULE.code, *span, message).help("project fewer, or `project all`"))
 }
 
@@ -62,7 +63,7 @@ fn too_many_together(table: &Table) -> Option<Diagnostic> {
     })?;
     let all: usize = table.indexes.iter().filter_map(|index| index.projection.as_ref()).map(Vec::len).sum();
     let message =
-        format!("the indexes of {} list {all} attributes, and together they can list {NAMES_OF_TABLE_MAX}", table.name);
+        format!("the indexes of {} list {all} attributes; together they can list {NAMES_OF_TABLE_MAX}", table.name);
     Some(
         Diagnostic::error(RULE.code, over.name_span, message)
             .help("project fewer, or `project all` in the widest index"),

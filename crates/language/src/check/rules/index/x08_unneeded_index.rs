@@ -39,10 +39,10 @@ pub(super) fn is_unread(model: &Model, table: TableId, index: IndexId) -> bool {
 }
 
 fn unread(index: &Index) -> Diagnostic {
-    let message = format!("no read goes through index `{}`", index.name);
+    let message = format!("no read uses index `{}`", index.name);
     Diagnostic::warning(RULE.code, index.name_span, message)
-        .label("every write of its items is paid a second time")
-        .help(format!("remove it, or write the read it is for: `read … via {}`", index.name))
+        .label("every write of its items is paid for a second time")
+        .help(format!("remove it, or add the read that needs it: `read … via {}`", index.name))
 }
 
 /// Returns whether two indexes have the same key, by the names of their attributes or by the templates of every entity.
@@ -75,7 +75,7 @@ fn repeated(index: &Index, earlier: &Index) -> Diagnostic {
     let message = format!("index `{}` has the same key as `{}`", index.name, earlier.name);
     Diagnostic::warning(RULE.code, index.name_span, message)
         .also(earlier.name_span, "the same key")
-        .help(format!("remove it, and read through `{}`", earlier.name))
+        .help(format!("remove it and read through `{}`", earlier.name))
 }
 
 /// Returns whether every query of the index could use the table's key instead: the index's partition key contains all
@@ -112,11 +112,11 @@ fn is_read_with_others(model: &Model, entity: EntityId, index: IndexId) -> bool 
 
 fn same_as_table(keyed: Keyed<'_>, index: &Index) -> Diagnostic {
     let name = &keyed.entity.name;
-    let message = format!("`{}` gives of {name} only what the table's key gives", index.name);
+    let message = format!("for {name}, `{}` offers nothing that the table's key does not", index.name);
     let finding = Diagnostic::warning(RULE.code, keyed.key.span, message);
     let finding = match &keyed.entity.key {
-        Some(base) => finding.also(base.span, "made of the same fields"),
+        Some(base) => finding.also(base.span, "built from the same fields"),
         None => finding,
     };
-    finding.help(format!("read {name} by the table's key, and take it out of the index"))
+    finding.help(format!("read {name} by the table's key and remove it from the index"))
 }

@@ -22,12 +22,13 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
         if wanted || !is_read(model, table, id) || gives_nothing_new(model, keyed, id) {
             continue;
         }
-        let message = format!("no read looks for {} in `{}`, and its items are there", keyed.entity.name, index.name);
-        let finding = Diagnostic::warning(RULE.code, keyed.key.span, message).label("paid with every write");
+        let message =
+            format!("no read looks for {} in `{}`, but its items are in the index", keyed.entity.name, index.name);
+        let finding = Diagnostic::warning(RULE.code, keyed.key.span, message).label("paid for with every write");
         let repair = if keyed.key.written {
-            format!("remove the line, or write the read: `read … -> [{}] via {}`", keyed.entity.name, index.name)
+            format!("remove the line, or add the read: `read … -> [{}] via {}`", keyed.entity.name, index.name)
         } else {
-            format!("key `{}` by an attribute that only the others write, or write the read", index.name)
+            format!("key `{}` by an attribute that only the other entities write, or add the read", index.name)
         };
         findings.push(finding.help(repair));
     }

@@ -86,7 +86,7 @@ fn finding(keyed: Keyed<'_>, index: &str, cause: &Cause<'_>) -> Diagnostic {
     let verb = if cause.fields.len() == 1 { "moves" } else { "move" };
     let message = format!("{names} {verb} items of {} in `{index}` with every change", keyed.entity.name);
     Diagnostic::warning(RULE.code, keyed.place_of(cause.span), message)
-        .label("a changed key is a delete and a put in the index")
+        .label("a changed key costs a delete and a put in the index")
         .also(cause.write.name_span, cause.why)
-        .help("key the index by what seldom changes, or accept the cost: `allow X10` with the reason")
+        .help("key the index by fields that rarely change, or accept the cost: `allow X10` with a reason")
 }

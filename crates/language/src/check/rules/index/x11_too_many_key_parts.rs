@@ -30,16 +30,16 @@ fn local(table: &Table, index: &Index) -> Option<Diagnostic> {
     let second = index.sort.get(1).filter(|_| index.local)?;
     let message =
         format!("the local index `{}` of {} has a sort key of {} attributes", index.name, table.name, index.sort.len());
-    let finding = Diagnostic::error(RULE.code, second.span, message).label("a local index takes one");
-    Some(finding.help("join them in one attribute by a template, or make it a global index"))
+    let finding = Diagnostic::error(RULE.code, second.span, message).label("a local index accepts one");
+    Some(finding.help("join them into one attribute with a template, or make it a global index"))
 }
 
 fn too_many(index: &Index, attributes: &[KeyAttribute], which: &str) -> Option<Diagnostic> {
     let fifth = attributes.get(PARTS_MAX)?;
     let message =
-        format!("the {which} key of `{}` has {} attributes, and it can have {PARTS_MAX}", index.name, attributes.len());
+        format!("the {which} key of `{}` has {} attributes; the limit is {PARTS_MAX}", index.name, attributes.len());
     let finding = Diagnostic::error(RULE.code, fifth.span, message);
-    Some(finding.help("join some of them in one attribute by a template: `\"{region}#{city}\"`"))
+    Some(finding.help("join some of them into one attribute with a template: `\"{region}#{city}\"`"))
 }
 
 /// Reports an attribute that occurs twice in a key.
@@ -48,7 +48,7 @@ fn repeated(index: &Index) -> Option<Diagnostic> {
     let (number, again) =
         all.iter().enumerate().find(|(number, one)| all[..*number].iter().any(|earlier| earlier.name == one.name))?;
     let first = all[..number].iter().find(|earlier| earlier.name == again.name)?;
-    let message = format!("`{}` stands twice in the key of `{}`", again.name, index.name);
+    let message = format!("`{}` occurs twice in the key of `{}`", again.name, index.name);
     Some(
         Diagnostic::error(RULE.code, again.span, message)
             .also(first.span, "here first")

@@ -48,9 +48,9 @@ fn exposed(keyed: Keyed<'_>) -> Vec<(&Field, Span)> {
 fn in_key(keyed: Keyed<'_>, field: &Field, span: Span) -> Diagnostic {
     let name = &field.name;
     let (nature, flag) = nature(field).unwrap_or(("secret", field.name_span));
-    let message = format!("`{name}` is {nature} and stands readable in {}", keyed.title());
+    let message = format!("`{name}` is {nature} and readable in {}", keyed.title());
     Diagnostic::warning(RULE.code, keyed.place_of(span), message)
-        .label("keys are seen in logs, metrics and traces")
+        .label("keys appear in logs, metrics and traces")
         .also(flag, "marked here")
         .help(format!("write `{{{name}:hash}}`, or key by an id"))
 }
@@ -76,12 +76,12 @@ fn copied(keyed: Keyed<'_>) -> Option<Diagnostic> {
     let names = show::listed(fields.iter().map(|field| field.name.as_str()));
     let message = format!("`{}` holds a copy of {names} of {}", index.name, keyed.entity.name);
     let mut finding =
-        Diagnostic::warning(RULE.code, keyed.key.span, message).label("whoever may read the index may read it");
+        Diagnostic::warning(RULE.code, keyed.key.span, message).label("anyone with access to the index can read it");
     for (nature, span) in fields.iter().filter_map(|field| nature(field)) {
         finding = finding.also(span, nature);
     }
     Some(finding.help(format!(
-        "project only what its reads need: `project (…)` without `{}`, or keep it in an item of its own",
+        "project only what its reads need: `project (…)` without `{}`, or keep it in a separate item",
         first.name
     )))
 }

@@ -31,7 +31,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
             .also(index.span, "partition key first, then sort key");
         findings.push(
             finding
-                .help(format!("turn it round: `index {} ({}, {})`", index.name, sort.attribute, partition.attribute)),
+                .help(format!("swap the keys: `index {} ({}, {})`", index.name, sort.attribute, partition.attribute)),
         );
     }
 }

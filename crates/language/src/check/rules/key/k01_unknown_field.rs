@@ -35,7 +35,7 @@ fn finding(keyed: Keyed<'_>, name: &str, span: Span) -> Diagnostic {
     let alike = entity.fields.iter().map(|field| (strsim::jaro_winkler(&field.name, name), field));
     match alike.filter(|(likeness, _)| *likeness > 0.8).max_by(|one, two| one.0.total_cmp(&two.0)) {
         Some((_, field)) => finding
-            .also(field.name_span, "a field of a similar name")
+            .also(field.name_span, "a field with a similar name")
             .help(format!("write `{{{}}}`", field.name))
             .edit(Span::new(span.start + 1, span.start + 1 + name.len()), &field.name),
         None => {

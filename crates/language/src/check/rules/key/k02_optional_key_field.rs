@@ -44,10 +44,10 @@ pub(super) fn missing_sometimes(keyed: Keyed<'_>) -> Vec<(FieldId, Span)> {
 fn sometimes(keyed: Keyed<'_>, field: FieldId, place: Span) -> Diagnostic {
     let field = keyed.entity.field(field);
     let how = if field.optional { "optional" } else { "sometimes NULL" };
-    let message = format!("`{}` is {how}, and without it an item of {} has no key", field.name, keyed.entity.name);
+    let message = format!("`{}` is {how}; without it an item of {} has no key", field.name, keyed.entity.name);
     let repair = match &field.default {
-        Some(_) => "the default always fills it: drop the `?`".to_owned(),
-        None => format!("make `{}` required, or write a constant such as `\"META\"` in its place", field.name),
+        Some(_) => "the default always fills it: remove the `?`".to_owned(),
+        None => format!("make `{}` required, or write a constant such as `\"META\"` instead", field.name),
     };
     Diagnostic::error(RULE.code, keyed.place_of(place), message).also(field.type_span, "may be missing").help(repair)
 }
@@ -65,8 +65,8 @@ fn without_source(model: &Model, action: &Action) -> Option<Diagnostic> {
 
 fn unsourced(entity: &Entity, action: &Action, missing: FieldId) -> Diagnostic {
     let field = entity.field(missing);
-    let message = format!("nothing gives `{}`, which is part of the key of {}", field.name, entity.name);
+    let message = format!("nothing sets `{}`, which is part of the key of {}", field.name, entity.name);
     Diagnostic::error(RULE.code, action.entity_span, message)
         .also(field.name_span, "has no default")
-        .help(format!("take a parameter `{0}`, set it: `{0} = …`, or give the field a default", field.name))
+        .help(format!("add a parameter `{0}`, set it: `{0} = …`, or give the field a default", field.name))
 }

@@ -43,7 +43,7 @@ fn two_types(table: &Table) -> Vec<Diagnostic> {
                 table.name
             );
             let finding = Diagnostic::error(RULE.code, later.span, message).also(earlier.span, word(earlier.kind));
-            findings.push(finding.help("an attribute has one type in all keys of a table: use another attribute"));
+            findings.push(finding.help("an attribute has the same type in all keys of a table: use another attribute"));
         }
     }
     findings
@@ -69,7 +69,7 @@ fn unfit(keyed: Keyed<'_>, part: &KeyPart) -> Option<Diagnostic> {
         let why = why_unfit(field, *format, alone, field.name == part.attribute)?;
         let message = format!("`{}` cannot be part of a key: {why}", field.name);
         let finding = Diagnostic::error(RULE.code, keyed.place_of(*span), message).also(field.type_span, "its type");
-        Some(finding.help("a key attribute is text, a number or bytes: use such a field, or `{field:hash}`"))
+        Some(finding.help("a key attribute is a string, a number or bytes: use such a field, or `{field:hash}`"))
     })
 }
 
@@ -79,9 +79,9 @@ fn why_unfit(field: &Field, format: Format, alone: bool, is_attribute: bool) -> 
         (Type::List(..), _) => Some("it is a list"),
         (Type::Map(..) | Type::Record(_), _) => Some("it is a map"),
         (Type::Set(..), _) => Some("it is a set"),
-        (Type::Json, _) => Some("it is any value"),
-        (Type::Bool, Format::Plain) if alone && is_attribute => Some("a truth value is no key"),
-        (Type::Binary(_), _) if !alone => Some("bytes do not mix with text"),
+        (Type::Json, _) => Some("it can be any value"),
+        (Type::Bool, Format::Plain) if alone && is_attribute => Some("a boolean cannot be a key"),
+        (Type::Binary(_), _) if !alone => Some("bytes cannot be combined with text"),
         _ => None,
     }
 }
@@ -104,15 +104,15 @@ fn not_alone(keyed: Keyed<'_>, part: &KeyPart, kind: KeyType, fits: fn(&Type) ->
         Some((field, _)) if fits(&field.kind) || matches!(field.kind.resolved(), Type::Unknown) => None,
         Some((field, span)) => Some(other_type(keyed, part, field, span, kind)),
         None => {
-            let message = format!("`{}` is {}, and this template writes text", part.attribute, word(kind));
+            let message = format!("`{}` is {}, but this template writes a string", part.attribute, word(kind));
             let finding = Diagnostic::error(RULE.code, keyed.span_of(part), message);
-            Some(finding.help("use one field of that type and nothing else, or another attribute for text"))
+            Some(finding.help("use a single field of that type, or another attribute for strings"))
         }
     }
 }
 
 fn other_type(keyed: Keyed<'_>, part: &KeyPart, field: &Field, span: Span, kind: KeyType) -> Diagnostic {
-    let message = format!("`{}` is {}, and `{}` is not", part.attribute, word(kind), field.name);
+    let message = format!("`{}` is {}, but `{}` is not", part.attribute, word(kind), field.name);
     let finding = Diagnostic::error(RULE.code, keyed.place_of(span), message).also(field.type_span, "its type");
     let declared = attribute(keyed.table, keyed.key.index, &part.attribute);
     let finding = match declared {

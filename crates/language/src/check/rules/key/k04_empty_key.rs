@@ -43,7 +43,7 @@ fn finding(keyed: Keyed<'_>, part: &KeyPart) -> Diagnostic {
     let places: Vec<_> = field_places(part).collect();
     let names = || places.iter().map(|(field, _)| keyed.entity.field(*field).name.as_str());
     let message = match places.as_slice() {
-        [] => format!("`{}` of {} is the empty text", part.attribute, keyed.entity.name),
+        [] => format!("`{}` of {} is the empty string", part.attribute, keyed.entity.name),
         [(field, _)] if keyed.entity.field(*field).name == part.attribute => {
             format!("`{}` is a key and can be empty", part.attribute)
         }
@@ -51,10 +51,10 @@ fn finding(keyed: Keyed<'_>, part: &KeyPart) -> Diagnostic {
     };
     let place = places.first().map_or(part.template.span, |(_, span)| *span);
     let finding = Diagnostic::error(RULE.code, keyed.place_of(place), message);
-    let finding = finding.label("the store refuses an item with an empty key");
+    let finding = finding.label("the service rejects an item with an empty key");
     match places.first().map(|(field, _)| keyed.entity.field(*field)) {
-        Some(field) => finding.also(field.type_span, "allows the empty text").help(repair(field)),
-        None => finding.help("write a text, such as `\"META\"`"),
+        Some(field) => finding.also(field.type_span, "allows the empty string").help(repair(field)),
+        None => finding.help("write a constant, such as `\"META\"`"),
     }
 }
 
@@ -63,5 +63,5 @@ fn repair(field: &Field) -> String {
         Type::String(bounds) => bounds.max.unwrap_or(128),
         _ => 128,
     };
-    format!("ask for a character at least: `{}: string(1..{max})`, or put a text before it", field.name)
+    format!("require at least one character: `{}: string(1..{max})`, or put text before it", field.name)
 }

@@ -62,11 +62,11 @@ fn unbounded(keyed: Keyed<'_>, shape: &Shape<'_>) -> Option<(Seen, Diagnostic)> 
         return None;
     }
     let message = format!(
-        "`{}` has no limit, and a key has: {PARTITION_BYTES_MAX} bytes, or {SORT_BYTES_MAX} in a sort key",
+        "`{}` has no maximum length, but keys do: {PARTITION_BYTES_MAX} bytes, or {SORT_BYTES_MAX} in a sort key",
         field.name
     );
     let finding = Diagnostic::warning(RULE.code, keyed.place_of(piece.span), message);
-    let finding = finding.also(field.type_span, "as long as it likes").help(bound(field));
+    let finding = finding.also(field.type_span, "any length").help(bound(field));
     Some((field.name_span, finding))
 }
 
@@ -85,14 +85,14 @@ fn is_bounded_elsewhere(field: &Field) -> bool {
 fn bound(field: &Field) -> String {
     let name = &field.name;
     match field.kind.resolved() {
-        Type::Slug(_) => format!("give it one: `{name}: slug(1..64)`"),
-        Type::String(_) => format!("give it one: `{name}: string(1..128)`; `slug(1..64)` if it has no spaces"),
+        Type::Slug(_) => format!("add a limit: `{name}: slug(1..64)`"),
+        Type::String(_) => format!("add a limit: `{name}: string(1..128)`, or `slug(1..64)` if it has no spaces"),
         _ => format!("write `{{{name}:hash}}`, which is always 64 characters"),
     }
 }
 
 fn over(keyed: Keyed<'_>, part: &KeyPart, shape: &Shape<'_>, most: usize, limit: usize) -> Diagnostic {
-    let message = format!("`{}` can have {most} bytes, and the store takes {limit}", part.attribute);
+    let message = format!("`{}` can have {most} bytes; the limit is {limit}", part.attribute);
     let length = |language: &Language| language.bytes_max().unwrap_or(0);
     let longest = shape.pieces.iter().filter(|piece| piece.field.is_some()).max_by_key(|piece| length(&piece.language));
     let place = longest.and_then(|piece| piece.field).map_or(part.template.span, |field| field.span);
@@ -104,7 +104,7 @@ fn over(keyed: Keyed<'_>, part: &KeyPart, shape: &Shape<'_>, most: usize, limit:
             let finding = finding.also(own.type_span, label);
             let text = show::template(keyed.entity, &part.template);
             finding.note(format!("a character takes up to 4 bytes in `{text}`")).help(format!(
-                "bound `{0}` more tightly, or write `{{{0}:hash}}`, which is always 64 characters",
+                "lower the limit of `{0}`, or write `{{{0}:hash}}`, which is always 64 characters",
                 field.name
             ))
         }

@@ -36,7 +36,7 @@ fn changed_keys(entity: &Entity, action: &Action) -> Vec<Diagnostic> {
 fn finding(entity: &Entity, change: &Change) -> Option<Diagnostic> {
     let id = change.field?;
     let name = &entity.field(id).name;
-    let message = format!("`{name}` is part of the key of {}, and a key never changes", entity.name);
+    let message = format!("`{name}` is part of the key of {}, and a key cannot change", entity.name);
     let finding = Diagnostic::error(RULE.code, change.span, message);
     let parts = entity.key.iter().flat_map(|key| key.partition.iter().chain(&key.sort));
     let place =

@@ -46,10 +46,10 @@ fn finding(keyed: Keyed<'_>, shape: &KeyShape<'_>, doubt: &Ambiguity, (first, se
     let text = show::template(keyed.entity, &parts[doubt.attribute].template);
     let between = shape.attributes[doubt.attribute].pieces.get(doubt.piece + 1).and_then(|piece| piece.text());
     let why = match between.as_deref().and_then(|text| text.chars().next()) {
-        Some(delimiter) => format!("`{}` can hold the `{delimiter}` that ends it", first.name),
+        Some(delimiter) => format!("`{}` can contain the `{delimiter}` that ends it", first.name),
         None => format!("nothing marks the end of `{}`", first.name),
     };
-    let message = format!("`{text}` can be read in two ways: {why}");
+    let message = format!("`{text}` is ambiguous: {why}");
     let finding = Diagnostic::warning(RULE.code, keyed.place_of(first.span), message);
     let finding = match &doubt.example {
         Some(example) => finding.note(shown(keyed, example)),
@@ -70,6 +70,6 @@ fn repair(first: &str, second: Option<&str>, delimited: bool) -> String {
     if delimited {
         format!("make `{first}` a `slug`, a choice or an id{last}, or write `{{{first}:hash}}`")
     } else {
-        format!("put a delimiter after `{{{first}}}` that it cannot hold")
+        format!("put a delimiter after `{{{first}}}` that it cannot contain")
     }
 }

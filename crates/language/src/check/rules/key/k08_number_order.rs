@@ -49,7 +49,7 @@ fn finding(keyed: Keyed<'_>, field: &Field, order: Order, span: Span, read: &Rea
     let name = &field.name;
     let message = match order {
         Order::TooNarrow => format!("`{name}` can be wider than its padding, and then sorts before smaller numbers"),
-        _ => format!("`{name}` has no fixed width in the key, so that 10 sorts before 9"),
+        _ => format!("`{name}` has no fixed width in the key, so 10 sorts before 9"),
     };
     Diagnostic::warning(RULE.code, keyed.place_of(span), message)
         .also(read.name_span, "relies on its order")
@@ -63,8 +63,8 @@ fn repair(field: &Field, order: Order) -> String {
         (Type::Epoch, _) => format!("write `{{{name}:s}}`, always 10 digits, or make it a `timestamp`"),
         (Type::EpochMs, _) => format!("write `{{{name}:ms}}`, always 13 digits, or make it a `timestamp`"),
         (_, Order::TooNarrow) => {
-            format!("bound `{name}` from 0 to what its padding holds: `int(0..999999)` for `pad(6)`")
+            format!("limit `{name}` to what its padding holds: `int(0..999999)` for `pad(6)`")
         }
-        _ => format!("write `{{{name}:pad(10)}}` and bound it from 0, or make it a number attribute of its own"),
+        _ => format!("write `{{{name}:pad(10)}}` and limit it to 0 or more, or make it a number attribute of its own"),
     }
 }

@@ -43,9 +43,9 @@ fn is_uneven_time(context: &Context<'_>, keyed: Keyed<'_>, id: FieldId) -> bool 
 
 fn finding(keyed: Keyed<'_>, field: &Field, span: Span) -> Diagnostic {
     let name = &field.name;
-    let message = format!("`{name}` does not sort as time does in {}", keyed.title());
+    let message = format!("`{name}` does not sort chronologically in {}", keyed.title());
     Diagnostic::warning(RULE.code, keyed.place_of(span), message)
         .also(field.type_span, "any precision, any offset")
-        .note("\"2026-10-31T09:00:00+02:00\" is before \"2026-10-31T08:00:00Z\" in time and after it as text")
+        .note("\"2026-10-31T09:00:00+02:00\" is earlier than \"2026-10-31T08:00:00Z\" but sorts after it")
         .help(format!("make it a `timestamp`, which is UTC with milliseconds: `{name}: timestamp`"))
 }

@@ -40,14 +40,14 @@ fn finding(keyed: Keyed<'_>, field: &Field, span: Span) -> Diagnostic {
     let name = &field.name;
     let mail = name.to_lowercase().contains("mail");
     let (one, two) = if mail { ("Ada@example.com", "ada@example.com") } else { ("Ada", "ada") };
-    let message = format!("`{name}` goes into {} as it is typed", keyed.title());
+    let message = format!("`{name}` is written to {} exactly as typed", keyed.title());
     let repair = if mail {
-        format!("make it an `email`, which is trimmed and lower-cased: `{name}: email`")
+        format!("make it an `email`, which is trimmed and converted to lower case: `{name}: email`")
     } else {
         format!("write `{{{name}:lower}}`")
     };
     Diagnostic::warning(RULE.code, keyed.place_of(span), message)
         .also(field.type_span, "upper and lower case differ")
-        .note(format!("{one:?} and {two:?} are two keys, and one person"))
+        .note(format!("{one:?} and {two:?} are two keys for one person"))
         .help(repair)
 }

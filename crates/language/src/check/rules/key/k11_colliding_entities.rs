@@ -47,9 +47,9 @@ fn collision(earlier: &(&Entity, KeyShape<'_>), later: &(&Entity, KeyShape<'_>))
         Overlap::Undecided => at(Severity::Warning, one, two),
     };
     let word = two.name.to_uppercase();
-    let own_text = format!("begin one of its templates with a text of its own, such as `{word}#`");
+    let own_text = format!("begin one of its templates with a prefix of its own, such as `{word}#`");
     Some(finding.help(if tidy == Overlap::Disjoint {
-        format!("make the text a `slug`, which holds no delimiter, or {own_text}")
+        format!("make the field a `slug`, which cannot contain a delimiter, or {own_text}")
     } else {
         own_text
     }))
@@ -71,7 +71,7 @@ fn place(entity: &Entity) -> crate::span::Span {
 
 fn only_by_delimiter(one: &Entity, two: &Entity, whole: &Overlap, delimiters: Class) -> Diagnostic {
     let shown: String = "#/:|~-_.+@$%&*=,;! ".chars().filter(|&character| delimiters.has(character)).take(1).collect();
-    let finding = at(Severity::Warning, one, two).label(format!("only if a text holds `{shown}`"));
+    let finding = at(Severity::Warning, one, two).label(format!("only if a field contains `{shown}`"));
     match whole {
         Overlap::Collision(_) => finding.note(example(one, two, whole)),
         Overlap::Disjoint | Overlap::Undecided => finding,

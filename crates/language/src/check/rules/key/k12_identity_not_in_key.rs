@@ -44,7 +44,7 @@ fn finding(keyed: Keyed<'_>, absent: &[&Field]) -> Diagnostic {
         finding = finding.label(format!("{names} are not in the key"));
     }
     for field in absent {
-        finding = finding.also(field.name_span, "tells items apart");
+        finding = finding.also(field.name_span, "distinguishes items");
     }
     finding.help(format!("add it to the key: `{}`", suggestion(entity, absent)))
 }

@@ -58,13 +58,11 @@ fn share_a_partition(one: (&Entity, &EntityKey), two: (&Entity, &EntityKey)) -> 
 
 fn finding(one: (&Entity, &EntityKey), two: (&Entity, &EntityKey), short: &Template, long: &Template) -> Diagnostic {
     let (prefix, longer) = (short.prefix(), long.prefix());
-    let message = format!(
-        "everything that begins with `{prefix}` is not only {}: {} begins with `{longer}`",
-        one.0.name, two.0.name
-    );
+    let message =
+        format!("the prefix `{prefix}` does not only match {}: {} begins with `{longer}`", one.0.name, two.0.name);
     let own = show::template(one.0, short);
     let rest = own.strip_prefix(prefix).unwrap_or_default();
     Diagnostic::warning(RULE.code, short.span, message)
         .also(long.span, format!("also begins with `{prefix}`"))
-        .help(format!("close the prefix with a delimiter: `{prefix}#{rest}`"))
+        .help(format!("end the prefix with a delimiter: `{prefix}#{rest}`"))
 }

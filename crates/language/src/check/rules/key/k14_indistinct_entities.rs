@@ -53,9 +53,9 @@ fn finding(model: &Model, read: &Read, plan: &ReadPlan, (one, two): (EntityId, E
     let (first, second) = (model.entity(one), model.entity(two));
     let table = model.table(plan.table);
     let message =
-        format!("`{}` meets items of {} and {}, and nothing tells which is which", read.name, first.name, second.name);
+        format!("`{}` reads items of {} and {}, and nothing distinguishes them", read.name, first.name, second.name);
     Diagnostic::warning(RULE.code, read.name_span, message)
         .also(first.name_span, "one of them")
         .also(second.name_span, "the other")
-        .help(format!("give table {} a tag: `tag entityType`", table.name))
+        .help(format!("add a tag to table {}: `tag entityType`", table.name))
 }

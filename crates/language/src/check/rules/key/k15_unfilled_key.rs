@@ -39,7 +39,7 @@ pub(in crate::check::rules) fn is_filled(model: &Model, table: TableId, index: I
 fn unused_table(model: &Model, id: TableId, table: &Table) -> Option<Diagnostic> {
     let is_source = model.evolutions.iter().any(|evolution| evolution.table == Some(id));
     let broken = model.entities.iter().any(|entity| entity.table.is_none());
-    let message = format!("no entity is in table {}", table.name);
+    let message = format!("no entity uses table {}", table.name);
     (!is_source && !broken).then(|| {
         Diagnostic::note_at(RULE.code, table.name_span, message).help("declare an entity in it, or remove the table")
     })
@@ -47,7 +47,7 @@ fn unused_table(model: &Model, id: TableId, table: &Table) -> Option<Diagnostic>
 
 fn unfilled(index: &Index) -> Diagnostic {
     let names = show::listed(index.partition.iter().chain(&index.sort).map(|attribute| attribute.name.as_str()));
-    let message = format!("no entity is in index `{}`: it stays empty", index.name);
+    let message = format!("no entity uses index `{}`: it stays empty", index.name);
     Diagnostic::note_at(RULE.code, index.name_span, message)
-        .help(format!("an entity is in it by a line `{} …`, or by fields {names}; else remove the index", index.name))
+        .help(format!("add a line `{} …` or fields {names} to an entity, or remove the index", index.name))
 }

@@ -58,9 +58,9 @@ fn at_template(keyed: Keyed<'_>, few: Option<Spread>) -> Diagnostic {
     let text = show::template(keyed.entity, &part.template);
     let how_many = match few {
         Some(Spread::Few(count)) => format!("has about {count} values"),
-        _ => "is always the same".to_owned(),
+        _ => "is constant".to_owned(),
     };
-    let message = format!("`{text}` {how_many}, so that all items of {} share {}", keyed.entity.name, partitions(few));
+    let message = format!("`{text}` {how_many}, so all items of {} share {}", keyed.entity.name, partitions(few));
     finding(keyed, keyed.span_of(part), message)
 }
 
@@ -70,18 +70,19 @@ fn partitions(few: Option<Spread>) -> &'static str {
 
 fn at_tag(keyed: Keyed<'_>, index: IndexId, attribute: &KeyAttribute) -> Diagnostic {
     let name = &keyed.table.index_at(index).name;
-    let message =
-        format!("`{}` has one value for each entity, so that `{name}` has as many partitions", attribute.name);
+    let message = format!("`{}` has one value per entity, so `{name}` has only as many partitions", attribute.name);
     finding(keyed, attribute.span, message)
 }
 
 fn finding(keyed: Keyed<'_>, place: crate::span::Span, message: String) -> Diagnostic {
     let repair = if keyed.key.index.is_some() {
-        "add a field that spreads, or a shard such as `{shard}` with `shard: int(0..9)`; if the items are few, `allow K16` with the reason"
+        "add a field with many values, or a shard such as `{shard}` with `shard: int(0..9)`; if there are few items, \
+        `allow K16` with a reason"
     } else {
-        "begin with an id that spreads, such as `TENANT#{tenantId}`; if the items are few, `allow K16` with the reason"
+        "begin with an id that has many values, such as `TENANT#{tenantId}`; if there are few items, `allow K16` with \
+        a reason"
     };
     Diagnostic::warning(RULE.code, place, message)
-        .note("one partition takes 1000 writes and 3000 reads a second")
+        .note("one partition serves 1000 writes and 3000 reads a second")
         .help(repair)
 }

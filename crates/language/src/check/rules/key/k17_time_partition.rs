@@ -33,8 +33,11 @@ fn holds_many(keyed: Keyed<'_>) -> bool {
 fn finding(keyed: Keyed<'_>) -> Diagnostic {
     let part = &keyed.key.partition[0];
     let text = show::template(keyed.entity, &part.template);
-    let message = format!("all items of {} written at a moment share the partition `{text}`", keyed.entity.name);
+    let message = format!("all items of {} written at the same time share the partition `{text}`", keyed.entity.name);
     Diagnostic::warning(RULE.code, keyed.span_of(part), message)
-        .note("one partition takes 1000 writes a second, and a hot index partition slows the table's writes")
-        .help("add what spreads the writes of a moment: an owner's id, or a shard such as `#{shard}` with `shard: int(0..9)`")
+        .note("one partition serves 1000 writes a second, and a hot index partition throttles the table's writes")
+        .help(
+            "add a field that spreads simultaneous writes: an owner's id, or a shard such as `#{shard}` with \
+            `shard: int(0..9)`",
+        )
 }

@@ -43,13 +43,13 @@ fn apart(
     let mut finding = Diagnostic::error(
         RULE.code,
         span,
-        format!("`{}` returns {one} and {other}, which no one key condition meets", read.name),
+        format!("`{}` returns {one} and {other}, which one key condition cannot match", read.name),
     )
     .label("a Query reads one range of one partition");
     for key in entities.iter().filter_map(|entity| entity.key_of(blocked.index)) {
         finding = finding.also(key.span, "");
     }
-    finding.help("give both the same partition key, or make it two reads")
+    finding.help("give both the same partition key, or split the read in two")
 }
 
 fn finding(
@@ -67,7 +67,7 @@ fn finding(
         None => format!("the partition key of {}", entity.name),
     };
     let names = words::fields(entity, missing);
-    let message = format!("`{}` does not give {names}, of which {whose} is made", read.name);
+    let message = format!("`{}` does not determine {names}, part of {whose}", read.name);
     let mut finding = Diagnostic::error(RULE.code, read.name_span, message)
         .label(format!("no parameter is {}", words::any_of(entity, missing)));
     for &field in missing {
@@ -76,7 +76,7 @@ fn finding(
     let remedy = remedy::with_its_parameters(context, read, blocked);
     Some(
         finding
-            .note("A Query reads one partition: it needs the partition key's whole value.")
+            .note("A Query reads one partition: it needs the complete partition key.")
             .help(remedy::or_take(entity, missing, remedy)),
     )
 }

@@ -25,9 +25,9 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
                 Diagnostic::error(
                     RULE.code,
                     *span,
-                    format!("`{}` asks for more than one partition, and a Query reads one", read.name),
+                    format!("`{}` asks for more than one partition; a Query reads one", read.name),
                 )
-                .label("a partition key takes equality only")
+                .label("a partition key accepts equality only")
                 .help(all_of_them(context, read)),
             ),
             Obstacle::ListIncomplete { parameter, missing } => {
@@ -44,9 +44,9 @@ fn parameter(context: &Context<'_>, read: &Read, blocked: &Blocked, number: usiz
     Diagnostic::error(
         RULE.code,
         parameter.span,
-        format!("`{}` asks for more than one partition, and a Query reads one", words::parameter(parameter)),
+        format!("`{}` asks for more than one partition; a Query reads one", words::parameter(parameter)),
     )
-    .label(format!("`{}` is part of the partition key, which takes equality only", parameter.field_name))
+    .label(format!("`{}` is part of the partition key, which accepts equality only", parameter.field_name))
     .help(help)
 }
 
@@ -55,16 +55,16 @@ fn list(context: &Context<'_>, read: &Read, blocked: &Blocked, number: usize, mi
     let why = match read.result.entities().first() {
         Some(&entity) if !missing.is_empty() && blocked.index.is_none() => {
             let names = words::fields(context.model.entity(entity), missing);
-            format!("a BatchGetItem needs whole keys, and nothing gives {names}")
+            format!("a BatchGetItem needs complete keys, and nothing determines {names}")
         }
         _ => "a BatchGetItem reads the table, not an index".to_owned(),
     };
     let help = remedy::with_its_parameters(context, read, blocked)
-        .unwrap_or_else(|| "give every other field of the table's key by equality".to_owned());
+        .unwrap_or_else(|| "test every other field of the table's key by equality".to_owned());
     Diagnostic::error(
         RULE.code,
         parameter.span,
-        format!("`{}` is a list of keys, and the keys are not whole", words::parameter(parameter)),
+        format!("`{}` is a list of keys, but the keys are incomplete", words::parameter(parameter)),
     )
     .label(why)
     .help(help)
@@ -74,7 +74,8 @@ fn list(context: &Context<'_>, read: &Read, blocked: &Blocked, number: usize, mi
 fn all_of_them(context: &Context<'_>, read: &Read) -> String {
     let name = read.result.entities().first().map_or("ITEM", |&entity| &context.model.entity(entity).name);
     format!(
-        "give the partition key by equality; to list every {name}, give all of them one index key such as \"{}S\", or say `scan`",
+        "test the partition key by equality; to list every {name}, give all of them one index key such as \"{}S\", or \
+        write `scan`",
         name.to_uppercase()
     )
 }

@@ -45,7 +45,7 @@ fn gap(
     let mut finding = Diagnostic::error(
         RULE.code,
         parameter.span,
-        format!("`{name}` comes after {before} in the sort key, and {before} is not given by equality"),
+        format!("`{name}` comes after {before} in the sort key, but {before} is not tested by equality"),
     )
     .label("the key condition does not reach it; it would be a filter");
     if let Some(key) = entity.key_of(blocked.index) {
@@ -65,7 +65,7 @@ fn twice(read: &Read, number: usize) -> Diagnostic {
         parameter.span,
         format!("`{}` is a second test of `{}`", words::parameter(parameter), parameter.field_name),
     )
-    .label("the key condition has room for one range")
+    .label("a key condition has at most one range")
     .help("keep one of the two tests")
 }
 
@@ -85,7 +85,7 @@ fn outside(context: &Context<'_>, read: &Read, blocked: &Blocked, number: usize)
         _ => "the key".to_owned(),
     };
     let is_field = read.result.entities().iter().any(|&id| context.model.entity(id).field_named(name).is_some());
-    let finding = Diagnostic::error(RULE.code, parameter.span, format!("`{name}` is no part of {key}"));
+    let finding = Diagnostic::error(RULE.code, parameter.span, format!("`{name}` is not part of {key}"));
     if !is_field {
         return finding.label("nothing uses it").help("remove it, or use it in `where`");
     }
@@ -94,5 +94,5 @@ fn outside(context: &Context<'_>, read: &Read, blocked: &Blocked, number: usize)
         Some(remedy) => format!("{remedy}; or, {filter}"),
         None => filter,
     };
-    finding.label("it would be a filter: items are read and paid, then left out").help(help)
+    finding.label("it would be a filter: items are read and paid for, then discarded").help(help)
 }

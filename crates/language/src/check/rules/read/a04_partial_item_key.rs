@@ -33,7 +33,7 @@ fn finding(context: &Context<'_>, read: &Read, blocked: &Blocked, entity: Entity
     let mut finding = Diagnostic::error(
         RULE.code,
         read.name_span,
-        format!("`{}` wants one {name}, but half a key is no key: {names} is missing", read.name),
+        format!("`{}` returns one {name}, but its key is incomplete: {names} is missing", read.name),
     )
     .label(gives);
     if let Some(key) = &entity.key {
@@ -42,7 +42,7 @@ fn finding(context: &Context<'_>, read: &Read, blocked: &Blocked, entity: Entity
         }
     }
     let remedy = remedy::with_its_parameters(context, read, blocked).filter(|_| !blocked.served_by.is_empty());
-    let list = format!("return `[{name}]` if there may be many, or say `newest first` if the first of them is meant");
+    let list = format!("return `[{name}]` if there can be several, or add `newest first` to return the first");
     let help = if missing.is_empty() { list } else { format!("{}; {list}", remedy::or_take(entity, missing, remedy)) };
-    finding.note("A GetItem without the sort key is refused by the service.").help(help)
+    finding.note("The service rejects a GetItem without the sort key.").help(help)
 }

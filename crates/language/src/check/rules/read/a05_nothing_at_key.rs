@@ -55,7 +55,7 @@ fn never_written(
         ),
     )
     .label(format!("no {} has such a key", entity.name))
-    .also(part.template.span, "what is written");
+    .also(part.template.span, "the key that is written");
     Some(finding.help(where_it_is(context, entity, asked, part, read)))
 }
 
@@ -68,15 +68,15 @@ fn where_it_is(context: &Context<'_>, entity: &Entity, asked: &Template, instead
             if !asked.prefix().is_empty() && part.template.prefix() == asked.prefix() {
                 return match (key.index, table) {
                     (Some(index), Some(table)) => {
-                        format!("such keys are in index {}: read it `via` that", table.index_at(index).name)
+                        format!("such keys are in index {}: read `via` that index", table.index_at(index).name)
                     }
-                    _ => "such keys are in the table itself: leave `via` out".to_owned(),
+                    _ => "such keys are in the table itself: remove `via`".to_owned(),
                 };
             }
         }
     }
     format!(
-        "write such keys, by an item of its own or by `{}` \"{}\" in {}, or ask for the keys that are written",
+        "write such keys, in a separate item or as `{}` \"{}\" in {}, or read the keys that are written",
         instead.attribute,
         words::clause_template(read, asked),
         entity.name
@@ -100,11 +100,11 @@ fn not_in_index(
         format!("`{}` never finds anything: {} is not in index {}", read.name, entity.name, index.name),
     )
     .label(format!("no {} is in it", entity.name))
-    .also(index.name_span, format!("made of {attributes}"))
-    .also(entity.name_span, "has no line for it, and no fields of these names");
+    .also(index.name_span, format!("built from {attributes}"))
+    .also(entity.name_span, "has no line for the index, and no fields with these names");
     let help = match blocked.served_by.first() {
         Some(_) => remedy::with_its_parameters(context, read, blocked)?,
-        None => format!("give {} a line `{} …` that makes its key of what the read gives", entity.name, index.name),
+        None => format!("add a line `{} …` to {} that builds its key from the parameters", entity.name, index.name),
     };
     Some(finding.help(help))
 }

@@ -42,15 +42,16 @@ fn finding(context: &Context<'_>, read: &Read, plan: &ReadPlan, entity: EntityId
     let entity = context.model.entity(entity);
     let name = &entity.name;
     let fixed = plan::fixed_fields(entity, plan);
-    let by = if fixed.is_empty() { "this key".to_owned() } else { format!("one {}", words::fields(entity, &fixed)) };
+    let by =
+        if fixed.is_empty() { "this key".to_owned() } else { format!("the same {}", words::fields(entity, &fixed)) };
     let finding = Diagnostic::warning(
         RULE.code,
         span,
-        format!("`{}` returns one {name}, but several items of it can have {by}", read.name),
+        format!("`{}` returns one {name}, but several items can have {by}", read.name),
     )
-    .label("whichever comes first is returned");
+    .label("returns whichever item comes first");
     let finding = match plan.index {
-        Some(_) => finding.note("An index does not make its key unique: every item with that key is in it."),
+        Some(_) => finding.note("An index does not make its key unique: it contains every item with that key."),
         None => finding,
     };
     finding.help(help(name, entity, &fixed))
@@ -61,7 +62,7 @@ fn help(name: &str, entity: &crate::schema::Entity, fixed: &[FieldId]) -> String
     let candidate = fixed.iter().copied().find(|&field| Some(field) == id).or_else(|| fixed.last().copied());
     match candidate {
         Some(field) => format!(
-            "make `{}` unique, which a sentinel item keeps (`{}: … unique`), or return `[{name}]`",
+            "make `{}` unique (`{}: … unique`), which a sentinel item enforces, or return `[{name}]`",
             entity.field(field).name,
             entity.field(field).name
         ),

@@ -45,8 +45,8 @@ fn finding(context: &Context<'_>, read: &Read, plan: &ReadPlan, others: &[Entity
     }
     let table = model.table(plan.table);
     finding = match &table.tag {
-        Some((tag, _)) => finding.note(format!("They are left out by `{tag}` after they were read, and paid.")),
-        None => finding.note(format!("Table {} has no `tag`, so nothing leaves them out.", table.name)),
+        Some((tag, _)) => finding.note(format!("They are read and paid for, then discarded by `{tag}`.")),
+        None => finding.note(format!("Table {} has no `tag`, so nothing discards them.", table.name)),
     };
     finding.help(help(read, plan, model.entity(plan.returns[0])))
 }
@@ -71,9 +71,9 @@ fn help(read: &Read, plan: &ReadPlan, entity: &Entity) -> String {
             let text = sort.template.prefix();
             let test = if whole { format!("\"{text}\"") } else { format!("begins \"{text}\"") };
             let partition = words::clause_template(read, &clause.partition.template);
-            format!("limit the sort key too: `key \"{partition}\", {test}`")
+            format!("restrict the sort key too: `key \"{partition}\", {test}`")
         }
         _ if plan.returns.len() > 1 => "return the others too, or give them another partition or prefix".to_owned(),
-        _ => format!("give {} a prefix of its own in the sort key, or the others another partition", entity.name),
+        _ => format!("give {} its own prefix in the sort key, or move the others to another partition", entity.name),
     }
 }

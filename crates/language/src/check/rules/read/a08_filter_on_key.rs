@@ -62,14 +62,14 @@ fn refused(read: &Read, plan: &ReadPlan, entity: &Entity, field: FieldId, expr: 
     let help = if is_next {
         format!("make it a parameter: `{}({}{name} < limit)`", read.name, others(read))
     } else {
-        format!("take `{name}` out of the filter: the key condition is where it is tested")
+        format!("remove `{name}` from the filter: the key condition tests it")
     };
     Diagnostic::error(
         RULE.code,
         expr.span,
-        format!("the filter of `{}` tests `{name}`, which is part of the key that is queried", read.name),
+        format!("the filter of `{}` tests `{name}`, which is part of the key that it queries", read.name),
     )
-    .label("the service refuses a filter on a key attribute")
+    .label("the service rejects a filter on a key attribute")
     .help(help)
 }
 
@@ -96,11 +96,11 @@ fn instead_of_range(
                 Diagnostic::warning(
                     RULE.code,
                     test.span,
-                    format!("the filter of `{}` tests `{name}`, by which the sort key is ordered", read.name),
+                    format!("the filter of `{}` tests `{name}`, which orders the sort key", read.name),
                 )
-                .label("read and paid before it is left out")
+                .label("read and paid for, then discarded")
                 .help(format!(
-                    "as a parameter it limits what is read: `{}({}{name} …)`",
+                    "as a parameter it restricts what is read: `{}({}{name} …)`",
                     read.name,
                     others(read)
                 )),
@@ -126,11 +126,11 @@ fn instead_of_index(
                 Diagnostic::warning(
                     RULE.code,
                     test.span,
-                    format!("`{}` reads all it can reach to find the items with one `{name}`", read.name),
+                    format!("`{}` reads everything in its range to find the items with one `{name}`", read.name),
                 )
-                .label("read and paid before it is left out")
+                .label("read and paid for, then discarded")
                 .help(format!(
-                    "give {} an index key made of `{name}`: a Query of it reads only what it returns",
+                    "give {} an index key that contains `{name}`: a Query of that index reads only what it returns",
                     entity.name
                 )),
             );

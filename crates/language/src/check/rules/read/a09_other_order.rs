@@ -29,7 +29,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
 fn order(context: &Context<'_>, read: &Read, blocked: &Blocked, span: Span, actual: &str) -> Diagnostic {
     let entity = read.result.entities().first().map(|&entity| context.model.entity(entity));
     let mut finding =
-        Diagnostic::error(RULE.code, span, format!("`{}` asks for an order that its key does not give", read.name))
+        Diagnostic::error(RULE.code, span, format!("`{}` asks for an order that its key does not provide", read.name))
             .label(format!("the items come ordered by {actual}").replace("ordered by no order", "in no order"));
     if let Some(part) = entity.and_then(|entity| entity.key_of(blocked.index)).and_then(|key| key.sort.first()) {
         finding = finding.also(part.template.span, "this is the order");
@@ -39,12 +39,10 @@ fn order(context: &Context<'_>, read: &Read, blocked: &Blocked, span: Span, actu
         (Some(Some(index)), Some(table)) => {
             format!("read it `via {}`, which has that order", table.index_at(*index).name)
         }
-        (Some(None), _) => "leave `via` out: the table's own key has that order".to_owned(),
-        _ => {
-            "put the field that it is to be ordered by first into the sort key, of the table or of an index".to_owned()
-        }
+        (Some(None), _) => "remove `via`: the table's own key has that order".to_owned(),
+        _ => "begin the sort key, of the table or of an index, with the field to order by".to_owned(),
     };
-    finding.note("A Query answers in the order of the sort key, forwards or backwards, and in no other.").help(help)
+    finding.note("A Query returns items in the order of the sort key, ascending or descending.").help(help)
 }
 
 fn range(read: &Read, number: usize, why: &str) -> Diagnostic {
@@ -52,8 +50,8 @@ fn range(read: &Read, number: usize, why: &str) -> Diagnostic {
     Diagnostic::error(
         RULE.code,
         parameter.span,
-        format!("`{}` is no range of the sort key", words::parameter(parameter)),
+        format!("`{}` is not a range of the sort key", words::parameter(parameter)),
     )
     .label(why)
-    .help(format!("let the sort key end with `{{{0}}}`, or write `{0}` with a fixed width", parameter.field_name))
+    .help(format!("end the sort key with `{{{0}}}`, or write `{0}` with a fixed width", parameter.field_name))
 }

@@ -37,12 +37,12 @@ fn open_end(read: &Read, plan: &ReadPlan, entity: &Entity, test: &KeyTest) -> Di
     let mut finding = Diagnostic::warning(
         RULE.code,
         test.template.span,
-        format!("the range of `{}` has no {way}: it runs on into whatever keys lie {side} \"{prefix}\"", read.name),
+        format!("the range of `{}` has no {way}: it includes all keys {side} \"{prefix}\"", read.name),
     )
     .label(format!("open at its {way}"));
     if test.test == Test::After && matches!(test.template.parts.last(), Some(Part::Text(_))) {
         finding = finding.note(format!(
-            "Keys that go on behind \"{}\" are greater than it, so items with the same value are found again.",
+            "Keys that continue after \"{}\" are greater than it, so items with the same value are returned again.",
             words::clause_template(read, &test.template)
         ));
     }
@@ -55,9 +55,9 @@ fn open_end(read: &Read, plan: &ReadPlan, entity: &Entity, test: &KeyTest) -> Di
                 Test::Before => "<",
                 _ => "<=",
             };
-            format!("say it as a parameter, `{name} {sign} …`, without `key`: that range is closed and exact")
+            format!("write it as a parameter, `{name} {sign} …`, without `key`: that range is closed and exact")
         }
-        None => format!("close it: `between` two keys that both begin with \"{prefix}\""),
+        None => format!("use `between` with two keys that both begin with \"{prefix}\""),
     })
 }
 
@@ -84,12 +84,12 @@ fn cut_value(read: &Read, plan: &ReadPlan, entity: &Entity, test: &KeyTest) -> O
         Diagnostic::warning(
             RULE.code,
             test.template.span,
-            format!("`{}` finds every `{name}` that begins with the one given", read.name),
+            format!("`{}` finds every `{name}` that begins with the argument", read.name),
         )
         .label("ends inside a value")
-        .also(template.span, "goes on here")
-        .note(format!("With `{name}` \"u1\" it finds the items of \"u10\" as well."))
-        .help(format!("close the value: `begins \"{written}{}\"`", next.chars().next().unwrap_or('#'))),
+        .also(template.span, "continues here")
+        .note(format!("With `{name}` \"u1\" it also finds the items of \"u10\"."))
+        .help(format!("include the delimiter: `begins \"{written}{}\"`", next.chars().next().unwrap_or('#'))),
     )
 }
 

@@ -27,13 +27,9 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
             && !(plan.unique && is_only_list(read))
         {
             findings.push(
-                Diagnostic::warning(
-                    RULE.code,
-                    span,
-                    format!("`{}` returns a list and says not how much of it", read.name),
-                )
-                .label("up to 1 MB at a time")
-                .help("`page 50` returns so many at a time, with a cursor; `all` follows all pages"),
+                Diagnostic::warning(RULE.code, span, format!("`{}` returns a list without a page size", read.name))
+                    .label("up to 1 MB at a time")
+                    .help("`page 50` returns 50 at a time, with a cursor; `all` follows all pages"),
             );
         }
     }
@@ -61,7 +57,11 @@ fn scan(context: &Context<'_>, read: &Read, plan: &ReadPlan, span: Span) -> Diag
         Some(index) => format!("index {}", table.index_at(index).name),
         None => format!("table {}", table.name),
     };
-    Diagnostic::warning(RULE.code, span, format!("`{}` reads and pays all of {what}, whatever it returns", read.name))
-        .label("a Scan")
-        .help("give what is listed an index key of its own, or say why it may: `allow A11 \"…\"`")
+    Diagnostic::warning(
+        RULE.code,
+        span,
+        format!("`{}` reads and pays for all of {what}, however little it returns", read.name),
+    )
+    .label("a Scan")
+    .help("give the listed items an index key of their own, or accept the cost: `allow A11 \"…\"`")
 }

@@ -26,10 +26,13 @@ fn finding(context: &Context<'_>, lookup: &Lookup<'_>) -> Diagnostic {
     Diagnostic::warning(
         RULE.code,
         binding.span,
-        format!("`{}` finds the {} that it changes in index {index}, which may not have it yet", write.name, entity.name),
+        format!("`{}` finds the {} that it changes in index {index}, which may lag behind", write.name, entity.name),
     )
     .label(format!("`{}` reads the index", read.name))
-    .also(action.span, "and this changes what was found")
-    .note("An index follows its table with a delay: what has just been written is missed, what has just been removed is found.")
-    .help(format!("take {keys} as parameters: whoever has seen the item knows its key"))
+    .also(action.span, "and this changes the item found there")
+    .note(
+        "An index is updated with a delay: recently written items are missing, recently deleted ones are still \
+        found.",
+    )
+    .help(format!("take {keys} as parameters: a client that has seen the item knows its key"))
 }

@@ -37,16 +37,20 @@ fn finding(lookup: &Lookup<'_>, field: FieldId) -> Diagnostic {
     let finding = Diagnostic::warning(
         RULE.code,
         lookup.binding.span,
-        format!("`{}` needs two steps to {}, although `{name}` alone names it", lookup.write.name, entity.name),
+        format!(
+            "`{}` needs two requests for {}, although `{name}` alone identifies it",
+            lookup.write.name, entity.name
+        ),
     )
     .label("first a Query of an index for the key")
     .also(lookup.action.span, "then the item itself");
     let finding = match &entity.key {
-        Some(key) => finding.also(key.span, "the key has more in it than the name"),
+        Some(key) => finding.also(key.span, "the key contains more than the name"),
         None => finding,
     };
     finding.help(format!(
-        "key {} by it, as \"{}#{{{name}}}\": then it is one consistent step, and the key keeps `{name}` unique without a sentinel",
+        "key {} by it, as \"{}#{{{name}}}\": then it is one consistent request, and the key keeps `{name}` unique \
+        without a sentinel",
         entity.name,
         entity.name.to_uppercase()
     ))

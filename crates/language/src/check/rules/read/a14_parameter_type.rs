@@ -26,14 +26,14 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
         let mut finding = Diagnostic::error(
             RULE.code,
             parameter.span,
-            format!("`{}` is not what the key of `{}` holds", words::parameter(parameter), read.name),
+            format!("`{}` does not have the type of the key of `{}`", words::parameter(parameter), read.name),
         )
         .label(format!("the key holds {wanted}"));
         if let Some(field) = field {
-            finding = finding.also(field.type_span, "as the field says");
+            finding = finding.also(field.type_span, "as the field declares");
         }
         findings.push(finding.help(if parameter.declared {
-            format!("leave the type out: `{name}` is then what the field is")
+            format!("omit the type: `{name}` then has the type of the field")
         } else {
             format!("test `{name}` by equality or by a range")
         }));

@@ -25,7 +25,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
         };
         findings.push(
             Diagnostic::note_at(RULE.code, entity.name_span, format!("{} is never {missing}", entity.name))
-                .label(format!("no pattern here {}s it", if missing == "read" { "read" } else { "write" }))
+                .label(format!("no pattern {}s it", if missing == "read" { "read" } else { "write" }))
                 .help("add the pattern, or remove the entity"),
         );
     }

@@ -24,14 +24,14 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
                     RULE.code,
                     span,
                     format!(
-                        "`{}` returns each {} until it is removed, which may be days after its time",
+                        "`{}` returns each {} until it is deleted, possibly days after it expires",
                         read.name, entity.name
                     ),
                 )
-                .label("keeps what has expired")
+                .label("includes expired items")
                 .also(entity.field(field).name_span, "its time")
-                .also(*ttl, "by which the service removes it, lazily")
-                .help("without `with expired`, items whose time is over are left out"),
+                .also(*ttl, "the service deletes expired items late")
+                .help("without `with expired`, the read omits expired items"),
             );
         }
     }

@@ -90,10 +90,10 @@ fn finding(model: &Model, read: &Read, counted: &Entity, parent: EntityId, list:
         span,
         format!("`{}` reads every {} of a {} to count them", read.name, counted.name, parent.name),
     )
-    .label("a Query for each number that is shown")
+    .label("one Query for each number shown")
     .also(list.name_span, format!("a page of this would need one for each {}", parent.name))
     .help(format!(
-        "keep the number in {}: `{}s: int = 0`, raised and lowered by the transactions that create and delete what it counts",
+        "keep the count in {}: `{}s: int = 0`, updated by the transactions that create and delete what it counts",
         parent.name,
         counted.name.to_lowercase()
     ))

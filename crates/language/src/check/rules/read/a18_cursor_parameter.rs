@@ -20,10 +20,10 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
                 Diagnostic::warning(
                     RULE.code,
                     parameter.span,
-                    format!("`{}` has an argument `{CURSOR}`, and is answered in pages", read.name),
+                    format!("`{}` has a parameter `{CURSOR}` and returns pages", read.name),
                 )
-                .label("over HTTP, the end of the last page has this name")
-                .help("call the field, or the argument, otherwise; or say `all` if there are never many"),
+                .label("the HTTP API uses this name for the position of the next page")
+                .help("rename the field or the parameter, or use `all` if there are never many"),
             );
         }
     }

@@ -14,8 +14,8 @@ pub(super) fn with_its_parameters(context: &Context<'_>, read: &Read, blocked: &
     let table = model.table(model.entity(entity).table?);
     if let Some(served) = blocked.served_by.first() {
         return Some(match served {
-            Some(index) => format!("read it `via {}`, whose key is made of what is given", table.index_at(*index).name),
-            None => "leave `via` out: the table's own key is made of what is given".to_owned(),
+            Some(index) => format!("read it `via {}`, whose key matches the parameters", table.index_at(*index).name),
+            None => "remove `via`: the table's own key matches the parameters".to_owned(),
         });
     }
     new_entry(model, read, entity)

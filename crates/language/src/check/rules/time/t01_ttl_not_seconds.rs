@@ -25,15 +25,15 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
 fn judge(entity: &Entity, field: &Field) -> Option<Diagnostic> {
     let (severity, why) = match field.kind.resolved() {
         Type::Epoch | Type::Unknown => return None,
-        Type::Int(_) | Type::Number => (Severity::Warning, "a number, but of what is not said"),
-        Type::EpochMs => (Severity::Error, "milliseconds: read as seconds, thousands of years ahead"),
-        Type::Timestamp | Type::Datetime | Type::Date => (Severity::Error, "a text: the service ignores it"),
-        _ => (Severity::Error, "no number: the service ignores it"),
+        Type::Int(_) | Type::Number => (Severity::Warning, "a number without a unit"),
+        Type::EpochMs => (Severity::Error, "milliseconds: read as seconds, this is thousands of years ahead"),
+        Type::Timestamp | Type::Datetime | Type::Date => (Severity::Error, "a string: the service ignores it"),
+        _ => (Severity::Error, "not a number: the service ignores it"),
     };
     let message = format!("items of {} expire by `{}`, which is not a number of seconds", entity.name, field.name);
     Some(
         Diagnostic::new(RULE.code, severity, field.type_span, message)
             .label(why)
-            .help(format!("write `{}: epoch`; a text for readers can stand in a field beside it", field.name)),
+            .help(format!("write `{}: epoch`; a separate field can hold the time in readable form", field.name)),
     )
 }

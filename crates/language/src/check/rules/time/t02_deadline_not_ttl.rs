@@ -37,10 +37,10 @@ fn second_ttl(table: &Table) -> Option<Diagnostic> {
         Diagnostic::error(
             RULE.code,
             second.span,
-            format!("table {} has two TTL attributes, and a table can have one", table.name.text),
+            format!("table {} has two TTL attributes; a table can have one", table.name.text),
         )
         .also(first.span, "the first")
-        .help("keep one, and let both fields set it"),
+        .help("keep one and let both fields set it"),
     )
 }
 
@@ -61,7 +61,7 @@ fn is_settled(model: &Model, entity: &Entity, field: FieldId) -> bool {
 
 fn finding(model: &Model, entity: &Entity, field: &Field) -> Diagnostic {
     let name = &field.name;
-    let message = format!("`{name}` of {} says when an item ends, and nothing ends it", entity.name);
+    let message = format!("`{name}` of {} is a deadline, but nothing deletes the item then", entity.name);
     let finding = Diagnostic::warning(RULE.code, field.name_span, message);
     let Some(table) = entity.table.map(|table| model.table(table)) else { return finding };
     match &table.ttl {
@@ -69,8 +69,8 @@ fn finding(model: &Model, entity: &Entity, field: &Field) -> Diagnostic {
             "add `ttl {name}` to table {} and make the field an `epoch`, or check it on every read",
             table.name
         )),
-        Some((ttl, span)) => finding.also(*span, "items expire by this").help(format!(
-            "give {} the TTL attribute as well: `{ttl}: epoch = {name} + 1d`, or use `{ttl}` alone",
+        Some((ttl, span)) => finding.also(*span, "items expire by this attribute").help(format!(
+            "add the TTL attribute to {}: `{ttl}: epoch = {name} + 1d`, or use `{ttl}` alone",
             entity.name
         )),
     }

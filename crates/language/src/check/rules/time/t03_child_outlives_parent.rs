@@ -30,8 +30,9 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
 }
 
 fn finding(child: &Entity, field: &Field, parent: &Entity) -> Diagnostic {
-    let message = format!("a {} expires, and the {} that refers to it stays", parent.name, child.name);
-    Diagnostic::warning(RULE.code, field.name_span, message).also(parent.name_span, "items of this one expire").help(
-        "give the child the TTL attribute too, or say `keep` at the `ref` if it may stay; `cascade` is for deletes, and nobody deletes what expires",
+    let message = format!("a {} expires, but the {} that refers to it stays", parent.name, child.name);
+    Diagnostic::warning(RULE.code, field.name_span, message).also(parent.name_span, "its items expire").help(
+        "add the TTL attribute to the child too, or `keep` to the `ref` if it may stay; `cascade` applies to deletes, \
+        not to expiry",
     )
 }

@@ -32,7 +32,7 @@ fn image(consumer: &Consumer, entity: &Entity, table: &Table) -> Option<Diagnost
             Diagnostic::error(
                 RULE.code,
                 consumer.span,
-                format!("table {} has no stream, so no change of {} arrives", table.name, entity.name),
+                format!("table {} has no stream, so changes of {} are not delivered", table.name, entity.name),
             )
             .also(table.name_span, "no `stream`")
             .help(format!("add `stream new_and_old` to table {}", table.name)),
@@ -48,9 +48,9 @@ fn image(consumer: &Consumer, entity: &Entity, table: &Table) -> Option<Diagnost
         Diagnostic::error(
             RULE.code,
             consumer.span,
-            format!("this needs the item as it was {image} the change, which the stream does not carry"),
+            format!("this handler needs the item {image} the change, which the stream does not carry"),
         )
-        .also(span, "the stream's view")
+        .also(span, "the view of the stream")
         .help(format!("write `stream {wider}`")),
     )
 }
@@ -89,8 +89,8 @@ fn expiry(consumer: &Consumer, entity: &Entity) -> Option<Diagnostic> {
         Diagnostic::warning(
             RULE.code,
             consumer.span,
-            format!("items of {} also expire, and this hears only of deletes by callers", entity.name),
+            format!("items of {} also expire, but this handler only receives deletes by callers", entity.name),
         )
-        .help("add `expire` if the end of an item's time is to be handled too, or allow this with the reason")
+        .help("add `expire` to handle expired items too, or allow this with a reason")
     })
 }

@@ -30,15 +30,15 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
 /// Reports a field with the name of an attribute that a template or the tag fills.
 fn shadows(table: &Table, entity: &Entity, field: &Field) -> Option<Diagnostic> {
     if let Some((tag, span)) = table.tag.as_ref().filter(|(tag, _)| *tag == field.name) {
-        let message = format!("`{}` is the attribute that says which entity an item is", field.name);
+        let message = format!("`{}` is the attribute that holds the entity of an item", field.name);
         return Some(finding(field, message).also(*span, format!("`tag {tag}`")));
     }
     let keys = entity.key.iter().chain(&entity.indexes);
     let filled = keys
         .flat_map(EntityKey::parts)
         .find(|part| part.attribute == field.name && !is_just(entity, &part.template.parts, field))?;
-    let message = format!("`{}` is a key attribute, and {} fills it by a template", field.name, entity.name);
-    Some(finding(field, message).also(filled.template.span, "this is written there"))
+    let message = format!("`{}` is a key attribute, which {} fills with a template", field.name, entity.name);
+    Some(finding(field, message).also(filled.template.span, "the template is written there"))
 }
 
 fn is_just(entity: &Entity, parts: &[Part], field: &Field) -> bool {
@@ -66,7 +66,7 @@ fn two_types(entities: &[&Entity], findings: &mut Vec<Diagnostic>) {
                         format!("`{}` is {stored} in {} and {before} in {}", field.name, entity.name, other.name),
                     )
                     .also(earlier.name_span, "the other type")
-                    .help("give one of them another name: filters, indexes and exports meet both"),
+                    .help("rename one of them: filters, indexes and exports see both"),
                 );
             }
         }
@@ -116,14 +116,14 @@ fn lacking(choice: &Choice<'_>, wider: &Choice<'_>) -> Diagnostic {
     Diagnostic::warning(RULE.code, choice.field.type_span, message)
         .label("fewer values")
         .also(wider.field.type_span, "more values")
-        .help("let both have the same values, or give one of them another name if it is another choice")
+        .help("give both the same values, or rename one of them if it is a different choice")
 }
 
 fn stored(kind: &Type) -> Option<&'static str> {
     Some(match kind.resolved() {
         kind if kind.is_text() => "a text",
         kind if kind.is_numeric() => "a number",
-        Type::Bool => "a truth value",
+        Type::Bool => "a boolean",
         Type::Binary(_) => "bytes",
         Type::List(..) => "a list",
         Type::Map(..) | Type::Record(_) => "a map",

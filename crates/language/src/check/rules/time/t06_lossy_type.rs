@@ -37,9 +37,9 @@ fn money(field: &Field) -> Option<Diagnostic> {
         Diagnostic::warning(
             RULE.code,
             field.type_span,
-            format!("`{}` looks like money and is a number with a fraction", field.name),
+            format!("`{}` looks like money but is a fractional number", field.name),
         )
-        .label("sums of fractions drift")
+        .label("sums of fractions accumulate rounding errors")
         .help(format!("write `{}: money`: whole nano-units, exact in every language", field.name))
     })
 }
@@ -63,7 +63,7 @@ fn large(field: &Field) -> Option<Diagnostic> {
     bounds.max.filter(|&max| max > SAFE_INTEGER_MAX).map(|_| {
         Diagnostic::warning(RULE.code, field.type_span, format!("`{}` can be larger than 2^53", field.name))
             .label("JavaScript rounds it")
-            .help("lower the bound, or store it as a `string`")
+            .help("lower the maximum, or store it as a `string`")
     })
 }
 
@@ -75,9 +75,9 @@ fn set(field: &Field) -> Option<Diagnostic> {
             Diagnostic::error(
                 RULE.code,
                 field.type_span,
-                format!("`{}` is a set of something that is neither text nor number nor bytes", field.name),
+                format!("`{}` is a set of values that are not strings, numbers or bytes", field.name),
             )
-            .help("use a `list`, or a `map` by an id"),
+            .help("use a `list`, or a `map` keyed by an id"),
         );
     }
     let empty = |default: &crate::schema::Expr| match &default.kind {
@@ -89,9 +89,9 @@ fn set(field: &Field) -> Option<Diagnostic> {
         Diagnostic::error(
             RULE.code,
             default.span,
-            format!("`{}` is an empty set by default, and DynamoDB stores none", field.name),
+            format!("`{}` is an empty set by default, which DynamoDB cannot store", field.name),
         )
-        .help(format!("write `{}: set<…>?`: without elements the attribute is absent", field.name))
+        .help(format!("write `{}: set<…>?`: an empty set is then an absent attribute", field.name))
     })
 }
 
@@ -107,8 +107,8 @@ fn reserved(table: &Table, entities: &[&Entity]) -> Option<Diagnostic> {
         Diagnostic::note_at(
             RULE.code,
             table.name_span,
-            format!("reserved words of DynamoDB are attributes of {}: {}", table.name, shown.join(", ")),
+            format!("attributes of {} are reserved words of DynamoDB: {}", table.name, shown.join(", ")),
         )
-        .help("expressions written by hand must alias them (`#name`); Keyform's do")
+        .help("handwritten expressions must alias them (`#name`); Keyform does so")
     })
 }

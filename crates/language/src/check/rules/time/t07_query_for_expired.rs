@@ -26,11 +26,11 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
                     Diagnostic::error(
                         RULE.code,
                         place,
-                        format!("`{}` looks for items whose time is over, and the store deletes those", read.name),
+                        format!("`{}` looks for expired items, which the store deletes", read.name),
                     )
-                    .label("an item may be gone before it is seen")
-                    .also(field.name_span, "items expire by this")
-                    .help(format!("keep the deadline in a field of its own, and let `{}` be days later", field.name)),
+                    .label("an item may be deleted before it is read")
+                    .also(field.name_span, "items expire by this attribute")
+                    .help(format!("keep the deadline in a separate field, and let `{}` be days later", field.name)),
                 );
             }
         }

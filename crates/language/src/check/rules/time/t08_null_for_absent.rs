@@ -30,12 +30,8 @@ fn is_in_key(entity: &Entity, field: FieldId) -> bool {
 
 fn finding(entity: &Entity, field: &Field) -> Diagnostic {
     let name = &field.name;
-    Diagnostic::warning(
-        RULE.code,
-        field.type_span,
-        format!("`{name}` of {} is NULL where it has no value", entity.name),
-    )
-    .label("NULL is a value")
-    .note("An attribute that is NULL is there: `is none` does not hold of it, and neither does any comparison.")
-    .help("write `?` instead: the attribute is then absent, which conditions can ask for")
+    Diagnostic::warning(RULE.code, field.type_span, format!("`{name}` of {} is NULL when it has no value", entity.name))
+        .label("NULL is a value")
+        .note("A NULL attribute exists: `is none` is false for it, and so is every comparison.")
+        .help("write `?` instead: the attribute is then absent, which conditions can test")
 }

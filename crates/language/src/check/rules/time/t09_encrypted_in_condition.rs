@@ -22,7 +22,7 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
-const ANSWER: &str = "the store has other bytes for it each time";
+const ANSWER: &str = "the stored bytes differ each time";
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     let model = context.model;
@@ -87,7 +87,7 @@ fn fields(model: &Model, entity: &Entity, findings: &mut Vec<Diagnostic>) {
                     field.name_span,
                     message,
                     per,
-                    "make it unique within a field that is not sealed",
+                    "make it unique within a field that is not encrypted",
                 ));
             }
         }
@@ -97,8 +97,8 @@ fn fields(model: &Model, entity: &Entity, findings: &mut Vec<Diagnostic>) {
             && !sealed(field)
         {
             let source = model.entity(*of).field(*source);
-            let message = format!("`{name}` of {} keeps a readable copy of `{}`", entity.name, source.name);
-            findings.push(finding(field.name_span, message, source, "mark the copy `encrypted`, too"));
+            let message = format!("`{name}` of {} keeps an unencrypted copy of `{}`", entity.name, source.name);
+            findings.push(finding(field.name_span, message, source, "mark the copy `encrypted` too"));
         }
         if !sealed(field) {
             continue;
@@ -107,11 +107,11 @@ fn fields(model: &Model, entity: &Entity, findings: &mut Vec<Diagnostic>) {
             (field.flags.unique.as_ref().map(|unique| unique.span), "unique"),
             (field.flags.version, "a version"),
             (field.flags.id, "a part of the key"),
-            (ttl.filter(|ttl| *ttl == name).map(|_| field.name_span), "the time to live"),
+            (ttl.filter(|ttl| *ttl == name).map(|_| field.name_span), "the TTL attribute"),
         ];
         for (span, what) in also.into_iter().filter_map(|(span, what)| Some((span?, what))) {
-            let message = format!("`{name}` of {} is encrypted, and so cannot be {what}", entity.name);
-            findings.push(finding(span, message, field, "leave one of the two away"));
+            let message = format!("`{name}` of {} is encrypted and cannot be {what}", entity.name);
+            findings.push(finding(span, message, field, "remove one of the two"));
         }
     }
 }
@@ -123,8 +123,8 @@ fn nested(kind: &Type, findings: &mut Vec<Diagnostic>) {
             for field in fields {
                 if sealed(field) {
                     let message =
-                        format!("`{}` stands within another field, and only whole fields are sealed", field.name);
-                    findings.push(finding(field.name_span, message, field, "mark the field around it `encrypted`"));
+                        format!("`{}` is inside another field, but only whole fields can be encrypted", field.name);
+                    findings.push(finding(field.name_span, message, field, "mark the outer field `encrypted`"));
                 }
                 nested(&field.kind, findings);
             }
@@ -143,9 +143,9 @@ fn keys(model: &Model, findings: &mut Vec<Diagnostic>) {
             let field = keyed.entity.field(*id);
             if sealed(field) && *format != Format::Hash && !reported.contains(&(keyed.id, *id)) {
                 reported.push((keyed.id, *id));
-                let message = format!("`{}` is encrypted, and stands in {}", field.name, keyed.title());
+                let message = format!("`{}` is encrypted but part of {}", field.name, keyed.title());
                 let help = format!("write `{{{}:hash}}`, or key by another field", field.name);
-                findings.push(finding(keyed.place_of(*span), message, field, &help).label("keys are not sealed"));
+                findings.push(finding(keyed.place_of(*span), message, field, &help).label("keys are not encrypted"));
             }
         }
     }
@@ -154,8 +154,8 @@ fn keys(model: &Model, findings: &mut Vec<Diagnostic>) {
 fn asked(model: &Model, (entity, field): (EntityId, FieldId), span: Span) -> Option<Diagnostic> {
     let entity = model.entity(entity);
     let field = entity.field(field);
-    let message = || format!("`{}` of {} is encrypted, and a store cannot compare it", field.name, entity.name);
-    let help = "look for another field, or read the item and compare in code; `is none` and `is some` are fine";
+    let message = || format!("`{}` of {} is encrypted, so the store cannot compare it", field.name, entity.name);
+    let help = "test another field, or read the item and compare in code; `is none` and `is some` are allowed";
     sealed(field).then(|| finding(span, message(), field, help).label(ANSWER))
 }
 
@@ -181,8 +181,8 @@ fn changes(model: &Model, action: &Action, findings: &mut Vec<Diagnostic>) {
         let Some(field) = change.field.map(|id| entity.field(id)) else { continue };
         let is_part = !change.path().is_empty() || change.is_cumulative();
         if sealed(field) && is_part {
-            let message = format!("`{}` of {} is encrypted, and cannot be changed in part", field.name, entity.name);
-            let help = "read the item by a `let`, and set the field as a whole";
+            let message = format!("`{}` of {} is encrypted and cannot be changed in part", field.name, entity.name);
+            let help = "read the item with a `let` and set the whole field";
             findings.push(finding(change.span, message, field, help).label(ANSWER));
             continue;
         }
@@ -192,11 +192,13 @@ fn changes(model: &Model, action: &Action, findings: &mut Vec<Diagnostic>) {
         if let Some(source) = own.iter().map(|id| entity.field(*id)).find(|source| sealed(source) || sealed(field))
             && !in_process
         {
-            let message =
-                format!("the store would set `{}` of {} to what another field holds", field.name, entity.name);
+            let message = format!("the store would copy another field into `{}` of {}", field.name, entity.name);
             let flagged = if sealed(source) { source } else { field };
-            let help = "read the item by a `let`, and set the field to what was read";
-            findings.push(finding(value.span, message, flagged, help).label("what is sealed opens only in its place"));
+            let help = "read the item with a `let` and set the field to the value read";
+            findings.push(finding(value.span, message, flagged, help).label(
+                "an encrypted value can be decrypted only \
+                in its own field",
+            ));
         }
     }
 }

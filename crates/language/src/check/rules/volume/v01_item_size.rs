@@ -31,17 +31,20 @@ fn judge(model: &Model, entity: &Entity) -> Option<Diagnostic> {
         Diagnostic::error(
             RULE.code,
             place,
-            format!("an item of {} can have {}, and 400 KB is the most", entity.name, bytes(with_copies)),
+            format!("an item of {} can have {}; the limit is 400 KB", entity.name, bytes(with_copies)),
         )
     } else if with_copies > ITEM_BYTES_LARGE {
         let message = format!("an item of {} can have {}", entity.name, bytes(with_copies));
-        Diagnostic::warning(RULE.code, place, message).label("each change of it, however small, pays for all of it")
+        Diagnostic::warning(RULE.code, place, message).label("each change, however small, pays for the whole item")
     } else {
         return None;
     };
     let finding =
-        if copies > 0 { finding.note(format!("Its copies in {copies} local indexes count as well.")) } else { finding };
-    Some(finding.help("keep the large part in items of its own under the same partition key, or in an object store with a reference here"))
+        if copies > 0 { finding.note(format!("Its copies in {copies} local indexes count too.")) } else { finding };
+    Some(finding.help(
+        "keep the large part in separate items under the same partition key, or in an object store with \
+        a reference here",
+    ))
 }
 
 fn local_copies(model: &Model, entity: &Entity) -> u64 {

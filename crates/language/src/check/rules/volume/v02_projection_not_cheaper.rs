@@ -29,8 +29,8 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
                     first.to(last),
                     format!("`{}` reads {units} units, with or without `select`", read.name),
                 )
-                .label("makes the answer smaller, not the bill")
-                .help("an index that copies only these attributes (`project (…)`) makes it cheaper"),
+                .label("reduces the response, not the cost")
+                .help("an index that projects only these attributes (`project (…)`) makes it cheaper"),
             );
         }
     }

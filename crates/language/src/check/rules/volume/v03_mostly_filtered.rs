@@ -38,7 +38,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
                 format!("`{}` returns {} % of what it reads and pays for", read.name, number(share * 100.0)),
             )
             .label(format!("also reads {}", others.join(", ")))
-            .help("let the sort key begin with a prefix of its own for what this read wants, or give it an index"),
+            .help("give the items of this read their own prefix in the sort key, or an index"),
         );
     }
 }

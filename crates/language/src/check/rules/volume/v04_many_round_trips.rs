@@ -23,12 +23,16 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
             continue;
         }
         let severity = if cost.pages > PAGES_HOPELESS { Severity::Error } else { Severity::Warning };
-        let message =
-            format!("an answer of `{}` takes {} round trips for {}", read.name, cost.pages, bytes(cost.examined_bytes));
+        let message = format!(
+            "one answer of `{}` takes {} round trips for {}",
+            read.name,
+            cost.pages,
+            bytes(cost.examined_bytes)
+        );
         findings.push(
             Diagnostic::new(RULE.code, severity, read.name_span, message)
-                .label("one Query returns 1 MB at most")
-                .help("ask for pages (`page 50`), keep a counter instead of counting, or put less into the partition"),
+                .label("one Query returns at most 1 MB")
+                .help("return pages (`page 50`), keep a counter instead of counting, or put less into the partition"),
         );
     }
 }

@@ -27,7 +27,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
                 findings.push(
                     Diagnostic::warning(RULE.code, action.entity_span, message)
                         .label(format!("{units} write units each time"))
-                        .help(format!("keep the counter in an item of its own beside {}", entity.name)),
+                        .help(format!("keep the counter in a separate item beside {}", entity.name)),
                 );
             }
         }

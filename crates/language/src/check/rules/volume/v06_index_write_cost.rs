@@ -30,7 +30,10 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
                     format!("a call of `{}` writes {entries} index entries", written.name),
                 )
                 .note(format!("Units by index: {}.", shown.join(", ")))
-                .help("copy less into the indexes (`project keys`), take what changes often out of their keys, or drop those no read needs"),
+                .help(
+                    "project less into the indexes (`project keys`), remove attributes that change often from their \
+                    keys, or drop indexes that no read needs",
+                ),
             );
         }
     }

@@ -47,10 +47,10 @@ fn judge(name: &str, place: Span, heat: f64, limit: f64, kind: &str) -> Option<D
         Diagnostic::warning(
             RULE.code,
             place,
-            format!("`{name}` needs {} {kind} units a second of one partition", number(heat)),
+            format!("`{name}` needs {} {kind} units a second from one partition", number(heat)),
         )
         .label(format!("a partition gives {}", number(limit)))
-        .note("Splitting by the service does not help where all writes go to the end of a rising sort key.")
-        .help("spread the busiest key over several (`{id}#{shard}`), or keep a copy of what is read most")
+        .note("Automatic splitting does not help when all writes go to the end of an ascending sort key.")
+        .help("spread the busiest key over several (`{id}#{shard}`), or cache what is read most")
     })
 }

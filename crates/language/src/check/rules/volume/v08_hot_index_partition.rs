@@ -28,14 +28,14 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
         let read = context.model.reads.iter().find(|read| read.name == line.name);
         if let Some((read, heat)) = read.zip(line.heat).filter(|(_, heat)| *heat > PARTITION_READS_MAX) {
             let message = format!(
-                "`{}` needs {} read units a second of one partition of {}",
+                "`{}` needs {} read units a second from one partition of {}",
                 read.name,
                 number(heat),
                 line.source
             );
             findings.push(
                 Diagnostic::warning(RULE.code, read.name_span, message)
-                    .help("spread the index's key, or keep a copy of what is read most"),
+                    .help("spread the index key, or cache what is read most"),
             );
         }
     }
@@ -55,8 +55,8 @@ fn judge(model: &Model, written: &Write, name: &str, units: f64) -> Option<Diagn
         )
         .label(format!("a partition takes {}", number(PARTITION_WRITES_MAX)))
         .also(index.name_span, "this index")
-        .note("An index that falls behind makes the service refuse writes to the table.")
-        .help("let the index's partition key hold a field with many values, or a shard number")
+        .note("If an index cannot keep up, the service throttles writes to the table.")
+        .help("use a field with many values in the index's partition key, or a shard number")
     })
 }
 

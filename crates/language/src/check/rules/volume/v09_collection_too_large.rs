@@ -37,7 +37,7 @@ fn judge(model: &Model, id: TableId, table: &Table, local: u64) -> Option<Diagno
             index.span,
             format!("a partition of {} can have {} with its local indexes", table.name, bytes(largest)),
         )
-        .label("with a local index, 10 GB is the most, and then every write to it fails")
+        .label("with a local index the limit is 10 GB; beyond it every write to the partition fails")
         .help("use a global index, which has no such limit, or put less under one partition key")
     })
 }

@@ -49,7 +49,7 @@ fn judge(entity: &Entity, given: f64, steady: f64) -> Option<Diagnostic> {
             place,
             format!("at these rates there are {steady:.0} items of {}, not {given:.0}", entity.name),
         )
-        .note("Rate times lifetime; the store deletes late, so there are some more.")
-        .help("correct the figure, the rate or the lifetime: the bill is computed from them")
+        .note("Rate times lifetime; there are somewhat more, because the store deletes late.")
+        .help("correct the volume, the rate or the lifetime: the cost estimate uses them")
     })
 }

@@ -31,7 +31,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
             findings.push(
                 Diagnostic::note_at(RULE.code, place, message)
                     .note(format!("Prices of {}, {}.", PRICES.region, PRICES.date))
-                    .help("`keyform cost` shows what it is made of"),
+                    .help("`keyform cost` shows a breakdown"),
             );
         }
     }

@@ -37,11 +37,11 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
             Diagnostic::warning(
                 RULE.code,
                 write.name_span,
-                format!("{} calls of `{}` a second meet on one {name}", number(on_one), write.name),
+                format!("{} calls of `{}` a second contend for one {name}", number(on_one), write.name),
             )
             .label("transactions on one item cancel each other")
             .help(format!(
-                "spread {name} over several items, or write it outside of the transaction by a conditional update"
+                "spread {name} over several items, or write it outside the transaction with a conditional update"
             )),
         );
     }

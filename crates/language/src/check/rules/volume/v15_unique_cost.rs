@@ -34,7 +34,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
                     ),
                 )
                 .note("They also make the write a transaction, which doubles the units of its item.")
-                .help("a field that is the partition key itself is unique without a sentinel"),
+                .help("a field that is the partition key is unique without a sentinel"),
             );
         }
     }

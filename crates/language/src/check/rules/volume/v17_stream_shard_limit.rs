@@ -28,12 +28,16 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
                 Diagnostic::warning(
                     RULE.code,
                     span,
-                    format!("the busiest partition of {} gives its stream {} a second", table.name, bytes(rate as u64)),
+                    format!(
+                        "the busiest partition of {} writes {} a second to its stream",
+                        table.name,
+                        bytes(rate as u64)
+                    ),
                 )
                 .label("a shard can be read at 2 MB a second")
-                .note("A reader that falls behind loses what is older than 24 hours.")
+                .note("A reader that falls behind loses records older than 24 hours.")
                 .help(
-                    "carry only the images that are needed (`stream new`), or keep large attributes in another table",
+                    "carry only the images that are needed (`stream new`), or move large attributes to another table",
                 ),
             );
         }

@@ -26,10 +26,10 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
                 Diagnostic::warning(
                     RULE.code,
                     pattern.name_span,
-                    format!("`{}` needs {} read units a second of one item", pattern.name, number(heat)),
+                    format!("`{}` needs {} read units a second from one item", pattern.name, number(heat)),
                 )
-                .label(format!("a partition gives {}, and an item cannot be split", number(PARTITION_READS_MAX)))
-                .help("keep it in a cache for a second, or write several copies and read one at random"),
+                .label(format!("a partition serves {}, and an item cannot be split", number(PARTITION_READS_MAX)))
+                .help("cache it for a second, or write several copies and read one at random"),
             );
         }
     }

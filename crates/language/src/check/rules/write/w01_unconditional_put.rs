@@ -32,19 +32,21 @@ fn finding(write: &Write, action: &Action, entity: &Entity) -> Diagnostic {
     let name = &entity.name;
     let help = if write.batch.is_some() {
         format!(
-            "a batch takes no conditions: leave `batch` out and write `create {name}`, or say that a repeated put does no harm: `allow W01 \"…\"`"
+            "a batch has no conditions: remove `batch` and write `create {name}`, or state that a repeated put is \
+            harmless: `allow W01 \"…\"`"
         )
     } else {
         format!(
-            "write `create {name}` if it must be new, `update {name}(…)` if it must be there, or give the put a condition (`if absent or …`)"
+            "write `create {name}` if it must be new, `update {name}(…)` if it must exist, or add a condition to the \
+            put (`if absent or …`)"
         )
     };
     Diagnostic::warning(
         RULE.code,
         action.entity_span,
-        format!("`put {name}` replaces the item that has this key, whatever it holds"),
+        format!("`put {name}` replaces the item with this key, whatever it contains"),
     )
     .label("no condition")
-    .note("Two callers that put at once both succeed, and what the first one wrote is gone.")
+    .note("Two concurrent puts both succeed, and the first one is lost.")
     .help(help)
 }

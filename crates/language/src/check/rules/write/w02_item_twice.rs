@@ -27,11 +27,11 @@ fn pairs(context: &Context<'_>, write: &Write, findings: &mut Vec<Diagnostic>) {
         if let (Some(first), Some(entity)) = (first, second.entity) {
             let name = &context.model.entity(entity).name;
             findings.push(
-                Diagnostic::error(RULE.code, second.entity_span, format!("`{}` touches one {name} twice", write.name))
+                Diagnostic::error(RULE.code, second.entity_span, format!("`{}` writes one {name} twice", write.name))
                     .label("the same key again")
                     .also(first.entity_span, "first here")
-                    .note("TransactWriteItems refuses a request that names an item twice.")
-                    .help("join the two into one action: changes and conditions can stand together"),
+                    .note("TransactWriteItems rejects a request that names an item twice.")
+                    .help("join the two into one action: it can have several changes and conditions"),
             );
         }
     }
@@ -78,10 +78,10 @@ fn constant(context: &Context<'_>, each: &For, depth: usize, findings: &mut Vec<
                 Diagnostic::error(
                     RULE.code,
                     action.entity_span,
-                    format!("each turn of `for {}` touches the same {}", each.name, entity.name),
+                    format!("each iteration of `for {}` writes the same {}", each.name, entity.name),
                 )
                 .label(format!("its key does not depend on `{}`", each.name))
-                .note("TransactWriteItems refuses a request that names an item twice.")
+                .note("TransactWriteItems rejects a request that names an item twice.")
                 .help("move the action out of the `for`"),
             );
         }

@@ -33,18 +33,24 @@ fn count(write: &Write, plan: &WritePlan) -> Option<Diagnostic> {
             Diagnostic::error(
                 RULE.code,
                 write.name_span,
-                format!("`{name}` puts up to {actions} items into one BatchWriteItem, which takes {BATCH_ACTIONS_MAX}"),
+                format!(
+                    "`{name}` puts up to {actions} items into one BatchWriteItem; the limit is \
+                    {BATCH_ACTIONS_MAX}"
+                ),
             )
-            .help(format!("lower the `max`, or leave it out: the batch is then sent in pieces of {BATCH_ACTIONS_MAX}")),
+            .help(format!(
+                "lower the `max`, or remove it: the batch is then split into requests of \
+                {BATCH_ACTIONS_MAX}"
+            )),
         ),
         WriteKind::Transaction if actions > TRANSACTION_ACTIONS_MAX => Some(
             Diagnostic::error(
                 RULE.code,
                 write.name_span,
-                format!("`{name}` has up to {actions} actions, and a transaction takes {TRANSACTION_ACTIONS_MAX}"),
+                format!("`{name}` has up to {actions} actions; a transaction can have {TRANSACTION_ACTIONS_MAX}"),
             )
-            .note("Sentinels of `unique` fields count as well.")
-            .help("lower the `max` of its `for`, or write it as `batch` if it need not be atomic"),
+            .note("Sentinels of `unique` fields count too.")
+            .help("lower the `max` of its `for`, or make it a `batch` if it need not be atomic"),
         ),
         _ => None,
     }
@@ -56,9 +62,9 @@ fn endless(write: &Write, plan: &WritePlan) -> Option<Diagnostic> {
         _ => None,
     })?;
     (plan.request == WriteKind::Transaction).then(|| {
-        Diagnostic::error(RULE.code, each.span, format!("nothing limits how many actions `{}` has", write.name))
-            .label(format!("a transaction takes {TRANSACTION_ACTIONS_MAX}"))
-            .help(format!("say how many there can be: `for {} in … max 20`", each.name))
+        Diagnostic::error(RULE.code, each.span, format!("nothing limits the number of actions of `{}`", write.name))
+            .label(format!("a transaction can have {TRANSACTION_ACTIONS_MAX}"))
+            .help(format!("add a limit: `for {} in … max 20`", each.name))
     })
 }
 
@@ -79,7 +85,7 @@ fn size(context: &Context<'_>, write: &Write, plan: &WritePlan) -> Option<Diagno
             write.name_span,
             format!("the items of `{}` can have {bytes} bytes together", write.name),
         )
-        .label("a transaction takes 4 MB")
-        .help("write fewer items at once, or move the large part of them into an item of its own")
+        .label("a transaction can have 4 MB")
+        .help("write fewer items at once, or move the large part of them into separate items")
     })
 }

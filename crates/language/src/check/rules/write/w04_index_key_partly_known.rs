@@ -83,15 +83,15 @@ fn finding(
         RULE.code,
         place,
         format!(
-            "changing `{changed}` changes the key `{}`, whose part {} is not known here",
+            "changing `{changed}` changes the key `{}`, but its part {} is not known here",
             part.attribute,
             listed(unknown.iter().copied())
         ),
     )
-    .label(format!("the item of `{}` would keep its old place in the index", entity.name))
-    .also(part.template.span, format!("`{}` of {table} is made of this", part.attribute))
+    .label(format!("the item of `{}` would keep its old position in the index", entity.name))
+    .also(part.template.span, format!("`{}` of {table} is built from this template", part.attribute))
     .help(format!(
-        "set {} in the same step, or hold it by a condition: `if {} = …`",
+        "set {} in the same action, or fix it with a condition: `if {} = …`",
         listed(unknown.iter().copied()),
         unknown[0]
     ))

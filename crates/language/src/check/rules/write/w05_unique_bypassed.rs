@@ -44,12 +44,10 @@ fn finding(action: &Action, entity: &Entity, field: &Field, way: &str) -> Diagno
     Diagnostic::error(
         RULE.code,
         action.entity_span,
-        format!("`{name}` of {} is unique, but nothing keeps it so here", entity.name),
+        format!("`{name}` of {} is unique, but nothing enforces that here", entity.name),
     )
     .label(way)
     .also(claimed, "claimed here")
-    .note("An index does not make its key unique: two items with the same value are both in it.")
-    .help(
-        "`create`, `update` and `delete` write, move and remove the sentinel item of the value in the same transaction",
-    )
+    .note("An index does not make its key unique: it contains both of two items with the same value.")
+    .help("`create`, `update` and `delete` maintain the sentinel item of the value in the same transaction")
 }

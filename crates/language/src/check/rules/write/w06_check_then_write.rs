@@ -28,7 +28,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
         for require in &write.requires {
             let loose = values_read(&require.condition).into_iter().find(|value| !is_held(context.model, write, value));
             findings.extend(loose.map(|value| {
-                finding(context.model, write, &value, "this decides, but the request does not repeat it")
+                finding(context.model, write, &value, "this decides, but the request does not repeat the test")
             }));
         }
         for action in write.actions() {
@@ -47,7 +47,7 @@ fn read_modify_write(model: &Model, write: &Write, action: &Action) -> Option<Di
     });
     let read = values.flat_map(values_read).filter(|value| value.entity == entity);
     let loose = read.into_iter().find(|value| !is_held(model, write, value))?;
-    Some(finding(model, write, &loose, "another write in between is lost"))
+    Some(finding(model, write, &loose, "a concurrent write in between is lost"))
 }
 
 fn is_copy(model: &Model, entity: EntityId, field: FieldId) -> bool {

@@ -62,9 +62,9 @@ fn is_pinned(condition: &Expr, field: FieldId) -> bool {
 fn finding(write: &Write, entity: &Entity, change: &Change) -> Diagnostic {
     let field = change.field.map_or("", |field| &entity.field(field).name);
     Diagnostic::warning(RULE.code, change.span, format!("`{}` sent twice changes `{field}` twice", write.name))
-        .label("an SDK repeats a request whose answer it lost")
+        .label("SDKs retry a request whose answer was lost")
         .help(format!(
-            "say `write {}(…) idempotent {{ … }}`: one token goes with each try, and the store applies it once",
+            "write `write {}(…) idempotent {{ … }}`: all retries carry one token, and the store applies it once",
             write.name
         ))
 }

@@ -31,9 +31,9 @@ fn finding(entity: &Entity, field: &Field, source: &Entity, original: &Field) ->
     Diagnostic::warning(
         RULE.code,
         field.type_span,
-        format!("`{}` of {} repeats `{copied}`, which can change", field.name, entity.name),
+        format!("`{}` of {} copies `{copied}`, which can change", field.name, entity.name),
     )
-    .label("what then becomes of the copies is not said")
+    .label("the model does not state what happens to the copies then")
     .also(original.name_span, "the source")
-    .help("add `snapshot` if a copy stays as it was written, `refresh` if it follows, or make the source `immutable`")
+    .help("add `snapshot` to keep the copied value, `refresh` to follow the source, or make the source `immutable`")
 }

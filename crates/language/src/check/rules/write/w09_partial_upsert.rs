@@ -29,13 +29,13 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
                     RULE.code,
                     action.entity_span,
                     format!(
-                        "if there is no such {}, this makes one without {}",
+                        "if the {} does not exist, this creates one without {}",
                         entity.name,
                         listed(missing.iter().copied())
                     ),
                 )
                 .help(format!(
-                    "set {} as well, or write `update {}(…)`, which refuses if the item is not there",
+                    "set {} too, or write `update {}(…)`, which fails if the item does not exist",
                     listed(missing.iter().copied()),
                     entity.name
                 )),

@@ -36,11 +36,11 @@ fn overlaps(action: &Action, entity: &Entity, findings: &mut Vec<Diagnostic>) {
         {
             let name = second.field.map_or("", |field| &entity.field(field).name);
             findings.push(
-                Diagnostic::error(RULE.code, second.span, format!("two changes of one update are about `{name}`"))
-                    .label("overlaps with the other")
+                Diagnostic::error(RULE.code, second.span, format!("two changes of one update affect `{name}`"))
+                    .label("overlaps with the other change")
                     .also(first.span, "the other")
-                    .note("DynamoDB refuses an update whose document paths overlap.")
-                    .help("say it in one change"),
+                    .note("DynamoDB rejects an update whose document paths overlap.")
+                    .help("combine them into one change"),
             );
         }
     }
@@ -57,11 +57,11 @@ fn absent_parent(entity: &Entity, change: &Change) -> Option<Diagnostic> {
         Diagnostic::error(
             RULE.code,
             change.span,
-            format!("`{}` may be absent, and then there is nothing to change in it", field.name),
+            format!("`{}` may be absent, and then nothing in it can be changed", field.name),
         )
         .also(field.name_span, "optional")
         .note("The service answers: The document path provided in the update expression is invalid for update.")
-        .help(format!("give it a default, so that every item has it: `{}: … = {{}}`", field.name))
+        .help(format!("give it a default so that every item has it: `{}: … = {{}}`", field.name))
     })
 }
 
@@ -73,7 +73,7 @@ fn absent_counter(entity: &Entity, change: &Change) -> Option<Diagnostic> {
         Diagnostic::error(
             RULE.code,
             change.span,
-            format!("`{}` may be absent, so it is not said what to count from", field.name),
+            format!("`{}` may be absent, so there is no value to count from", field.name),
         )
         .also(field.name_span, "no default")
         .help(format!("write `{}: … = 0` (or `= []` for a list)", field.name))

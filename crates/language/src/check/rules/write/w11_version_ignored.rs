@@ -38,17 +38,13 @@ fn goes_past(write: &Write, action: &Action) -> bool {
 
 fn finding(write: &Write, action: &Action, entity: &Entity, version: FieldId) -> Diagnostic {
     let name = &entity.field(version).name;
-    let why = if write.batch.is_some() {
-        "a batch has no conditions"
-    } else {
-        "changes what somebody else may have changed meanwhile"
-    };
+    let why = if write.batch.is_some() { "a batch has no conditions" } else { "overwrites concurrent changes" };
     Diagnostic::warning(
         RULE.code,
         action.entity_span,
-        format!("`{}` does not look at `{name}` of {}", write.name, entity.name),
+        format!("`{}` does not check `{name}` of {}", write.name, entity.name),
     )
     .label(why)
     .also(entity.field(version).name_span, "the version")
-    .help(format!("take `{name}` as a parameter, or read the item by a `let` first: the version is then checked"))
+    .help(format!("take `{name}` as a parameter, or read the item with a `let` first: the version is then checked"))
 }

@@ -75,15 +75,14 @@ fn finding(entity: &Entity, field: FieldId, change: &Change) -> Diagnostic {
     let name = &field.name;
     let place = if change.written { change.span } else { field.name_span };
     let (label, help) = if field.kind.is_text() {
-        let help = format!("give it a bound, `{name}: string(..20000)`, and keep what is longer in an object store");
-        ("as long as somebody makes it", help)
+        let help = format!("add a limit, `{name}: string(..20000)`, and keep longer text in an object store");
+        ("any length", help)
     } else {
-        let help = format!(
-            "give it a bound, `{name}: …(..100)`, or make each element an item of its own in the same partition"
-        );
+        let help =
+            format!("add a limit, `{name}: …(..100)`, or make each element a separate item in the same partition");
         ("grows with each call", help)
     };
-    Diagnostic::warning(RULE.code, place, format!("nothing bounds how much `{name}` holds, and an item holds 400 KB"))
+    Diagnostic::warning(RULE.code, place, format!("nothing limits the size of `{name}`, but an item can have 400 KB"))
         .label(label)
         .also(field.type_span, "no bound")
         .note("Every write pays for the whole item, however small the change.")

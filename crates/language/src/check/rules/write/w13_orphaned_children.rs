@@ -49,9 +49,12 @@ fn is_silent_child(field: &Field, parent: EntityId) -> bool {
 fn finding(parent: &Entity, action: &Action, children: &[(&Entity, &Field)]) -> Diagnostic {
     let names: Vec<&str> = children.iter().map(|(entity, _)| entity.name.as_str()).collect();
     let message = format!("deleting a {} leaves its {} behind", parent.name, listed(names.iter().copied()));
-    let mut finding = Diagnostic::warning(RULE.code, action.entity_span, message).label("only this item goes");
+    let mut finding = Diagnostic::warning(RULE.code, action.entity_span, message).label("deletes only this item");
     for (entity, field) in children {
         finding = finding.also(field.name_span, format!("{} refers to it", entity.name));
     }
-    finding.help("say at each `ref` what happens: `cascade` deletes with it, `restrict` refuses while there are any, `keep` leaves them")
+    finding.help(
+        "choose at each `ref`: `cascade` deletes them too, `restrict` rejects the delete while there are \
+        any, `keep` leaves them",
+    )
 }

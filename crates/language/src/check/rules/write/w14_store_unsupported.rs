@@ -30,9 +30,13 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
 }
 
 fn transaction(write: &Write) -> Diagnostic {
-    Diagnostic::error(RULE.code, write.name_span, format!("`{}` is a transaction, and Alternator has none", write.name))
-        .note("Several actions, a `unique` field and `idempotent` make a write a transaction.")
-        .help("split it into writes of one item each whose order keeps the data right if a later one fails")
+    Diagnostic::error(
+        RULE.code,
+        write.name_span,
+        format!("`{}` is a transaction, which Alternator does not support", write.name),
+    )
+    .note("Several actions, a `unique` field and `idempotent` make a write a transaction.")
+    .help("split it into writes of one item each, ordered so that the data stays valid if a later one fails")
 }
 
 fn keys(index: &Index) -> Option<Diagnostic> {
@@ -40,9 +44,9 @@ fn keys(index: &Index) -> Option<Diagnostic> {
         Diagnostic::error(
             RULE.code,
             index.span,
-            format!("`{}` has a key of several attributes, which Alternator does not know", index.name),
+            format!("`{}` has a key of several attributes, which Alternator does not support", index.name),
         )
-        .help("join them in one attribute by a template")
+        .help("join them into one attribute with a template")
     })
 }
 
@@ -51,9 +55,9 @@ fn projection(index: &Index) -> Option<Diagnostic> {
         Diagnostic::warning(
             RULE.code,
             index.span,
-            format!("Alternator ignores the projection of `{}` and copies everything", index.name),
+            format!("Alternator ignores the projection of `{}` and projects all attributes", index.name),
         )
-        .help("leave the projection out, and count the whole item in the index's storage")
+        .help("remove the projection and count the whole item in the storage of the index")
     })
 }
 
@@ -62,8 +66,8 @@ fn recovery(table: &Table) -> Option<Diagnostic> {
         Diagnostic::warning(
             RULE.code,
             table.name_span,
-            format!("`{}` asks for point-in-time recovery, which Alternator does not have", table.name),
+            format!("`{}` asks for point-in-time recovery, which Alternator does not support", table.name),
         )
-        .help("take snapshots by Scylla Manager instead")
+        .help("take snapshots with Scylla Manager instead")
     })
 }

@@ -92,12 +92,13 @@ fn finding(write: &Write, action: &Action, child: &Entity, field: FieldId, paren
     Diagnostic::warning(
         RULE.code,
         action.entity_span,
-        format!("`{}` makes a new {child_name} whether or not its {parent_name} is there", write.name),
+        format!("`{}` creates a {child_name} without checking that its {parent_name} exists", write.name),
     )
-    .label(format!("nothing looks at the {parent_name}"))
+    .label(format!("nothing checks the {parent_name}"))
     .also(child.field(field).name_span, format!("refers to the {parent_name}"))
-    .note("Whoever deletes the parent at the same moment leaves an item behind that nothing lists any more.")
+    .note("If the parent is deleted concurrently, the new item is orphaned: no read lists it.")
     .help(format!(
-        "add `check {parent_name}(…) exists else …` to the same request; `keep` at the `ref` says that it may be missing"
+        "add `check {parent_name}(…) exists else …` to the same request, or `keep` to the `ref` if the parent may be \
+        missing"
     ))
 }

@@ -71,7 +71,7 @@ fn is_of_item(expr: &Expr) -> bool {
 fn finding(action: &Action, entity: &Entity) -> Diagnostic {
     let name = &entity.name;
     let span = action.conditions.first().map_or(action.span, |first| first.condition.span);
-    Diagnostic::warning(RULE.code, span, format!("this also holds if there is no such {name}"))
-        .label("an item that is not there has no attributes")
+    Diagnostic::warning(RULE.code, span, format!("this condition also holds if the {name} does not exist"))
+        .label("an item that does not exist has no attributes")
         .help("write `if exists and …`, or `if absent or …` if it may be missing")
 }

@@ -77,11 +77,11 @@ fn finding(model: &Model, parameters: &[Parameter], condition: &Expr, place: &Pl
     let (entity, name) = (model.entity(entity), &model.entity(entity).field(field).name);
     let message = format!("`{name}` of {} is compared with itself", entity.name);
     let finding = Diagnostic::error(RULE.code, condition.span, message)
-        .label("in a condition, a name is first a field of the item");
+        .label("in a condition, a name refers to a field of the item first");
     match parameters.iter().find(|parameter| parameter.arguments.contains(name)) {
         Some(parameter) => finding
-            .also(parameter.span, "is not seen there")
-            .help("give the parameter another name, with the field's type, and compare with that one"),
+            .also(parameter.span, "is shadowed by the field")
+            .help("rename the parameter, give it the field's type, and compare with that"),
         None => finding.help("compare it with a parameter, a value or another field"),
     }
 }

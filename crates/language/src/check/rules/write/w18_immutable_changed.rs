@@ -32,13 +32,13 @@ fn changes<'a>(action: &'a Action, entity: &'a Entity) -> impl Iterator<Item = (
 
 fn finding(write: &Write, entity: &Entity, change: &Change, id: FieldId) -> Diagnostic {
     let field = entity.field(id);
-    let message = format!("`{}` sets `{}` of {}, which never changes", write.name, field.name, entity.name);
+    let message = format!("`{}` sets `{}` of {}, which is immutable", write.name, field.name, entity.name);
     let finding = Diagnostic::error(RULE.code, change.span, message).also(field.name_span, "`immutable`");
     let parameter = write.parameters.iter().find(|parameter| parameter.arguments.contains(&field.name));
     match parameter.filter(|_| !change.written) {
         Some(parameter) => finding
             .also(parameter.span, "has the field's name, so the update sets the field to it")
-            .help("give the parameter another name, with the field's type"),
-        None => finding.help("leave it as it is, or take `immutable` away"),
+            .help("rename the parameter, and give it the field's type"),
+        None => finding.help("do not set it, or remove `immutable`"),
     }
 }

@@ -44,8 +44,8 @@ fn finding(context: &Context<'_>, parent: EntityId, dependent: &Dependent, at: S
 /// Returns the flag of the `ref`, and its effect on a delete for the message.
 fn purpose(dependent: &Dependent) -> (&'static str, &'static str) {
     match dependent.on_delete {
-        OnDelete::Cascade => ("cascade", "takes them with it"),
-        OnDelete::Restrict => ("restrict", "is refused while there are any"),
+        OnDelete::Cascade => ("cascade", "deletes them too"),
+        OnDelete::Restrict => ("restrict", "is rejected while there are any"),
     }
 }
 
@@ -53,13 +53,14 @@ fn nowhere(context: &Context<'_>, parent: EntityId, dependent: &Dependent, at: S
     let (child, parent) = (context.model.entity(dependent.entity), context.model.entity(parent));
     let field = child.field(dependent.field);
     let (word, does) = purpose(dependent);
-    let message = format!("nothing finds the {} items of one {}, and `{word}` needs them", child.name, parent.name);
+    let message = format!("no key finds the {} items of one {}, which `{word}` requires", child.name, parent.name);
     let table = child.table.map_or("its table", |table| context.model.table(table).name.as_str());
     Diagnostic::error(RULE.code, field.name_span, message)
         .label(format!("no key of {} begins with it", child.name))
         .also(at, format!("this delete {does}"))
         .help(format!(
-            "put {} into an index of {table} whose partition key is made of `{}`; or say `keep`, if they may stay or something else removes them",
+            "put {} into an index of {table} whose partition key contains `{}`; or use `keep` if they may stay or \
+            something else removes them",
             child.name, field.name
         ))
 }
@@ -75,9 +76,9 @@ fn ambiguous(
     let field = child.field(dependent.field);
     let (_, does) = purpose(dependent);
     let names = listed(missing.iter().map(|field| parent.field(*field).name.as_str()));
-    let message = format!("`{}` alone does not say to which {} a {} belongs", field.name, parent.name, child.name);
+    let message = format!("`{}` alone does not identify the {} of a {}", field.name, parent.name, child.name);
     Diagnostic::error(RULE.code, field.name_span, message)
-        .label(format!("a {} is known by {names} too", parent.name))
+        .label(format!("the key of a {} also contains {names}", parent.name))
         .also(at, format!("this delete {does}"))
-        .help(format!("give {} the missing {names} too, or say `keep`", child.name))
+        .help(format!("add the missing {names} to {} too, or use `keep`", child.name))
 }

@@ -53,11 +53,11 @@ pub(super) fn strangers(model: &Model, samples: &Samples, matched: &Matched<'_>)
     let none: Vec<&Item> =
         matched.of.iter().filter(|(entities, _)| entities.is_empty()).map(|(_, item)| *item).collect();
     if let Some(example) = none.first() {
-        let message = format!("{} of {} items are of no entity", none.len(), samples.items.len());
+        let message = format!("{} of {} items match no entity", none.len(), samples.items.len());
         findings.push(
             Diagnostic::warning(RULE.code, model.name_span, message)
-                .note(format!("One of them: {}.", shown(example)))
-                .help("declare the entity it is of, or correct the key template it should have"),
+                .note(format!("For example: {}.", shown(example)))
+                .help("declare an entity for it, or correct the key template that should match"),
         );
     }
     if let Some((entities, example)) = matched.of.iter().find(|(entities, _)| entities.len() > 1) {

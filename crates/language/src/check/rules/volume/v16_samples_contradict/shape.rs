@@ -29,7 +29,7 @@ fn missing(entity: &Entity, field: &Field, items: &[&Item]) -> Option<Diagnostic
             format!("{lacking} of {} items of {} have no `{}`", items.len(), entity.name, field.name),
         )
         .label("required")
-        .help("make it optional, or fill it in by an `evolve` with `set`")
+        .help("make it optional, or set it with an `evolve`")
     })
 }
 
@@ -52,7 +52,7 @@ fn types(field: &Field, items: &[&Item]) -> Option<Diagnostic> {
             field.type_span,
             format!("`{}` is stored as {}, not as {wanted}", field.name, other.type_name()),
         )
-        .help("say the type that is stored, or convert the items"),
+        .help("declare the type that is stored, or convert the items"),
     )
 }
 
@@ -69,7 +69,7 @@ fn times(field: &Field, items: &[&Item]) -> Option<Diagnostic> {
             format!("`{}` is written as \"{odd}\", which does not sort with the others", field.name),
         )
         .label("24 characters, UTC, milliseconds")
-        .help("convert the items, or declare it a `datetime` and keep it out of sort keys"),
+        .help("convert the items, or declare a `datetime` and keep it out of sort keys"),
     )
 }
 
@@ -84,7 +84,8 @@ fn delimiter(entity: &Entity, id: FieldId, items: &[&Item]) -> Option<Diagnostic
             let holds = |value: &&str| text.chars().next().is_some_and(|delimiter| value.contains(delimiter));
             if let Some(value) = values().find(holds).filter(|_| *field == id) {
                 return Some(
-                    Diagnostic::warning(RULE.code, *span, format!("`{name}` can be \"{value}\", which holds the delimiter \"{text}\""))
+                    Diagnostic::warning(RULE.code, *span, format!("`{name}` can be \"{value}\", which contains the \
+                        delimiter \"{text}\""))
                         .help("make the field the last of its template, write it as `{…:hash}`, or keep the delimiter out of it"),
                 );
             }
@@ -104,10 +105,10 @@ fn long(entity: &Entity, items: &[&Item]) -> Option<Diagnostic> {
         let longest =
             items.iter().filter_map(|item| item.get(&part.attribute)?.text()).map(str::len).max().unwrap_or(0);
         if longest * 2 > limit {
-            let message = format!("a key of {} has {longest} bytes, and {limit} is the most", entity.name);
+            let message = format!("a key of {} has {longest} bytes; the limit is {limit}", entity.name);
             return Some(
                 Diagnostic::warning(RULE.code, part.template.span, message)
-                    .help("bound the fields in it, or write a hash"),
+                    .help("limit the length of its fields, or write a hash"),
             );
         }
     }

@@ -76,7 +76,7 @@ fn duplicates(entity: &Entity, field: &Field, items: &[&Item]) -> Option<Diagnos
                     format!("two items of {} have `{}` \"{value}\"", entity.name, field.name),
                 )
                 .label("claimed unique")
-                .help("settle which one keeps it before the sentinels are written"),
+                .help("decide which one keeps it before the sentinels are written"),
             );
         }
     }
@@ -102,6 +102,6 @@ fn orphans(
             format!("{} items of {} refer to a {} that is not among the samples", lost.len(), entity.name, parent.name);
         Diagnostic::note_at(RULE.code, field.name_span, message)
             .label(format!("\"{}\" for one", lost[0]))
-            .help("if the samples are all there is, these are orphans")
+            .help("if the samples are complete, these are orphans")
     })
 }
