@@ -9,13 +9,11 @@ use std::thread;
 use std::time::Duration;
 
 use clap::ArgMatches;
-use keyform::application::Host;
+use keyform::flow::{Host, Tables, TokenKeys};
 use keyform::language::bookkeeping::ANSWERS;
 use keyform::language::{Checked, Severity, check::Target};
 use keyform::runtime::run::Runner;
-use keyform::server::{
-    Credentials, Limits, MetricsAddress, Models, Running, Security, Server, Settings, Tables, Timeouts, TokenKeys,
-};
+use keyform::server::{Credentials, Limits, MetricsAddress, Models, Running, Security, Server, Settings, Timeouts};
 use keyform::store::StoreError;
 use keyform::{Database, Encryption, Execute, Ground, ModelFiles, OpenError, Options, Reload};
 use tokio::runtime::Runtime;

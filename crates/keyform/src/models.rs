@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use keyform_core::Execute;
 use keyform_engine::Database;
+use keyform_flow::Tables;
 use keyform_language::bind::table_name;
 use keyform_language::diagnostic::render;
 use keyform_language::{Checked, Severity};
 use keyform_runtime::run::{RunError, Runner, Settings};
-use keyform_server::{Difference, Models, Served, Tables};
+use keyform_server::{Difference, Models, Served};
 
 use crate::application::Application;
 use crate::cursor_key;

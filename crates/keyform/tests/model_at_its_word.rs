@@ -23,7 +23,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use keyform::env::ManualEnv;
 use keyform::language::Checked;
 use keyform::language::bind::Fresh;
 use keyform::language::plan;
@@ -34,6 +33,7 @@ use keyform::runtime::seal::{FieldKey, Keyring};
 use keyform::store::Store;
 use keyform::surroundings::System;
 use keyform::{Attributes, Database, Execute, Operation, Options, Output};
+use keyform_engine::env::ManualEnv;
 use keyform_scenario::{Dice, stage};
 use naive::{Refusal, State, Stored};
 

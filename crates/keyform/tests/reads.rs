@@ -16,7 +16,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use compare::{compare, holds, normalised, text};
-use keyform::env::ManualEnv;
 use keyform::language::Checked;
 use keyform::language::bind::{self, Fresh, Inputs};
 use keyform::language::document::ast::{BinaryOp, Number as Quantity};
@@ -29,6 +28,7 @@ use keyform::language::template::render::render;
 use keyform::operation::{PageOutput, PutItem};
 use keyform::store::Store;
 use keyform::{AttributeValue, Attributes, Database, Item, Number, Operation, Options, Output};
+use keyform_engine::env::ManualEnv;
 use keyform_scenario::Dice;
 
 const NOW_MS: u64 = 1_773_480_413_589;

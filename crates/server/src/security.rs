@@ -122,8 +122,8 @@ impl Security {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::TokenKeys;
     use crate::credentials::Credentials;
+    use keyform_flow::TokenKeys;
 
     fn state(credentials: bool, token_keys: TokenKeys) -> Security {
         let pairs = credentials.then(|| ("id".to_owned(), "secret".to_owned()));

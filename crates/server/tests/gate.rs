@@ -5,7 +5,8 @@
 
 mod support;
 
-use keyform_server::{Credentials, MetricsAddress, Running, Security, Server, Settings, StartError, TokenKeys};
+use keyform_flow::TokenKeys;
+use keyform_server::{Credentials, MetricsAddress, Running, Security, Server, Settings, StartError};
 use support::{Answer, Client, settings, start};
 
 const PATHS: [(&str, &str); 8] = [

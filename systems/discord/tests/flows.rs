@@ -7,7 +7,7 @@ mod support;
 use std::sync::Arc;
 use std::time::Duration;
 
-use keyform::server::FlowError;
+use keyform::flow::FlowError;
 use keyform::{EpochMs, Secret};
 use keyform_discord::account::{LogIn, PasswordChange};
 use keyform_discord::connections::Hear;

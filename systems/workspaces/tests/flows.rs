@@ -6,7 +6,7 @@ mod support;
 
 use std::time::Duration;
 
-use keyform::server::TokenKeys;
+use keyform::flow::TokenKeys;
 use keyform::{CallError, Uuid};
 use keyform_scenario::{eventually, on_embedded, on_every_store};
 use keyform_workspaces::application;

@@ -11,10 +11,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use keyform::flow::TokenKeys;
 use keyform::language::Checked;
 use keyform::runtime::evolve::state::Phase;
 use keyform::runtime::evolve::{MigrateError, Migration, Pace};
-use keyform::server::TokenKeys;
 use keyform::{Execute, Uuid};
 use keyform_scenario::fault::Mortal;
 use keyform_scenario::{Dice, Scene, on_every_store};

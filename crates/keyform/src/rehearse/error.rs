@@ -4,8 +4,7 @@ use std::fmt;
 
 use keyform_core::Error;
 use keyform_runtime::evolve::MigrateError;
-
-use crate::copy::CopyError;
+use keyform_transfer::CopyError;
 
 /// Error of a rehearsal.
 #[derive(Debug)]

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use keyform_core::Error;
+use keyform_flow::FlowError;
 use keyform_runtime::run::RunError;
 use keyform_runtime::seal::SealError;
-use keyform_server::FlowError;
 
 /// Error of a typed call. The named outcomes of a write are not included: they are variants of the write's own enum.
 #[derive(Clone, Debug, PartialEq)]

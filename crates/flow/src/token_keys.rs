@@ -20,7 +20,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
-use crate::credentials;
+use crate::exposed::exposed_mode;
 
 /// RFC 7518 requires HS256 keys of at least the hash size, because a shorter secret is easier to guess than the hash.
 const SECRET_BYTES_MIN: usize = 32;
@@ -105,7 +105,7 @@ impl TokenKeys {
         let text = fs::read(file).map_err(|error| TokenKeysError::io(file, &error.to_string()))?;
         let keys = Self::parse(&Zeroizing::new(text)).map_err(|error| error.of(file))?;
         if keys.keys.iter().any(|key| matches!(key.kind, Kind::Hs256(_))) {
-            credentials::refuse_exposed(file).map_err(|error| TokenKeysError::io(file, &error.to_string()))?;
+            refuse_exposed(file)?;
         }
         Ok(keys)
     }
@@ -139,7 +139,7 @@ impl TokenKeys {
     }
 
     /// Returns whether a key with this algorithm and id produced the signature.
-    pub(super) fn verify(&self, algorithm: &str, id: Option<&str>, message: &[u8], seal: &[u8]) -> bool {
+    pub(crate) fn verify(&self, algorithm: &str, id: Option<&str>, message: &[u8], seal: &[u8]) -> bool {
         let named = |key: &&TokenKey| id.is_none() || key.id.is_none() || key.id.as_deref() == id;
         self.keys.iter().filter(named).any(|key| match &key.kind {
             Kind::Hs256(key) => algorithm == "HS256" && hmac::verify(key, message, seal).is_ok(),
@@ -155,6 +155,15 @@ impl fmt::Debug for TokenKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "TokenKeys({})", self.keys.len())
     }
+}
+
+fn refuse_exposed(file: &Path) -> Result<(), TokenKeysError> {
+    let mode = exposed_mode(file).map_err(|error| TokenKeysError::io(file, &error.to_string()))?;
+    mode.map_or(Ok(()), |mode| {
+        let shown = file.display();
+        let what = format!("{shown} can be read by others (mode {mode:04o}): run chmod 600 {shown}");
+        Err(TokenKeysError::io(file, &what))
+    })
 }
 
 fn shared(secret: &[u8]) -> Result<Kind, TokenKeysError> {

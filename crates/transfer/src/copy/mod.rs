@@ -3,7 +3,7 @@
 //! Life of a copy:
 //!
 //! 1. `target` checks the target table. It must be empty, and is created like the source if it is missing.
-//! 2. With [`Settings::follow`], the source's stream position is recorded before the first read.
+//! 2. With [`CopySettings::follow`], the source's stream position is recorded before the first read.
 //! 3. `segment` scans the source in parallel segments and writes batches through `write`, which respects the `budget`
 //!    and retries unprocessed writes. After each page it updates the [`Checkpoint`], from which an interrupted copy
 //!    resumes.
@@ -33,7 +33,8 @@ pub use checkpoint::Checkpoint;
 pub use error::CopyError;
 pub use fingerprint::{Fingerprint, Mortal, fingerprint};
 pub use progress::{Phase, Progress};
-pub use target::like;
+pub use segment::page;
+pub use target::{describe, like};
 
 use budget::Budget;
 use progress::Tally;
@@ -44,7 +45,7 @@ const EXPIRY_MARGIN_SECS: i64 = 3600;
 
 /// Settings of a copy.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct CopySettings {
     /// Number of parallel scan segments.
     pub segments: u32,
     /// Maximum write units per second; one unit per started kilobyte.
@@ -59,7 +60,7 @@ pub struct Settings {
     pub follow: Option<Follow>,
 }
 
-impl Default for Settings {
+impl Default for CopySettings {
     fn default() -> Self {
         Self { segments: 8, write_units: None, page_items: None, overwrite: false, verify: true, follow: None }
     }
@@ -76,7 +77,7 @@ pub struct Follow {
 
 /// Result of copying a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct CopyReport {
     /// Number of copied items.
     pub items: u64,
     /// Total size of the copied items.
@@ -99,7 +100,7 @@ pub struct Copier {
     /// Clock and timer.
     pub surroundings: Arc<dyn Surroundings>,
     /// Segments, budget, verification and follow mode.
-    pub settings: Settings,
+    pub settings: CopySettings,
     /// Progress; shared by the tables of one copy.
     pub checkpoint: Arc<Checkpoint>,
     /// Progress callback.
@@ -119,7 +120,7 @@ impl Copier {
     ///
     /// [`CopyError`]: a table is missing, not empty or has another key; a store failed; or the two sides differ at the
     /// end.
-    pub async fn table(&self, from: &str, to: &str) -> Result<Report, CopyError> {
+    pub async fn table(&self, from: &str, to: &str) -> Result<CopyReport, CopyError> {
         let source = target::describe(&*self.from, from).await?.ok_or_else(|| CopyError::NoTable(from.to_owned()))?;
         self.checkpoint.begin(from, to, &source, self.settings.segments)?;
         let made = target::prepare(self, &source, to).await?;
@@ -146,7 +147,7 @@ impl Copier {
         target::expiry(self, from, to).await?;
         let (items, bytes) = self.checkpoint.copied(from);
         self.checkpoint.update(from, |state| state.done = true)?;
-        Ok(Report { items, bytes, changes, verified, made })
+        Ok(CopyReport { items, bytes, changes, verified, made })
     }
 
     async fn verify(&self, from: &str, to: &str, tally: &Tally) -> Result<Fingerprint, CopyError> {

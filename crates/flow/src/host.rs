@@ -7,10 +7,12 @@ use std::time::{Duration, SystemTime};
 use keyform_core::execute::{BoxFuture, Watch};
 use keyform_core::{Error, Execute, Operation, Output};
 use keyform_runtime::run::Surroundings;
-use keyform_server::{Tables, Throttle, TokenKeys};
 use serde_json::{Map, Value};
 
-use crate::ModelOptions;
+use crate::options::ModelOptions;
+use crate::tables::Tables;
+use crate::throttle::Throttle;
+use crate::token_keys::TokenKeys;
 
 /// Environment that applications run in. Cheap to clone.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Map, Value};
 
-use super::token_keys::TokenKeys;
+use crate::token_keys::TokenKeys;
 
 /// Tolerated clock difference between issuer and server.
 const SKEW_SECS: f64 = 30.0;
@@ -19,7 +19,7 @@ const TOKEN_BYTES_MAX: usize = 16 * 1024;
 
 /// Reason for rejecting a token. Reveals nothing about the keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub enum Refusal {
     /// Not a JWT.
     Malformed,
     /// The header requests an unsupported algorithm or a critical extension.
@@ -35,7 +35,9 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    pub(super) fn text(self) -> &'static str {
+    /// Returns the reason as a sentence for the caller.
+    #[must_use]
+    pub fn text(self) -> &'static str {
         match self {
             Self::Malformed => "the token is not a JSON Web Token",
             Self::Unsupported => "the token's algorithm or critical header is not supported: use HS256 or EdDSA",
@@ -48,7 +50,10 @@ impl Refusal {
 }
 
 /// Verifies a token and returns its claims.
-pub(super) fn verify(keys: &TokenKeys, token: &str, now: SystemTime) -> Result<Map<String, Value>, Refusal> {
+///
+/// # Errors
+/// The token is malformed, was not signed with one of the keys, or is not valid at `now`.
+pub fn verify(keys: &TokenKeys, token: &str, now: SystemTime) -> Result<Map<String, Value>, Refusal> {
     let (signed, seal) = token.rsplit_once('.').ok_or(Refusal::Malformed)?;
     let (head, claims) = signed.split_once('.').ok_or(Refusal::Malformed)?;
     if token.len() > TOKEN_BYTES_MAX || claims.contains('.') {
@@ -70,7 +75,8 @@ pub(super) fn verify(keys: &TokenKeys, token: &str, now: SystemTime) -> Result<M
 }
 
 /// Returns the expiry of verified claims, including the tolerated clock difference.
-pub(super) fn end(claims: &Map<String, Value>) -> Option<SystemTime> {
+#[must_use]
+pub fn end(claims: &Map<String, Value>) -> Option<SystemTime> {
     let end = claims.get("exp")?.as_f64()? + SKEW_SECS;
     UNIX_EPOCH.checked_add(std::time::Duration::try_from_secs_f64(end).ok()?)
 }

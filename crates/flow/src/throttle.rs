@@ -101,7 +101,7 @@ pub type Stopwatch = Arc<dyn Fn() -> Duration + Send + Sync>;
 ///
 /// ```
 /// use std::time::Duration;
-/// use keyform_server::{Attempts, Client, Rate, Throttle};
+/// use keyform_flow::{Attempts, Client, Rate, Throttle};
 ///
 /// const LOG_IN: Attempts = Attempts {
 ///     kind: "logIn",

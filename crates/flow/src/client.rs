@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 ///
 /// ```
 /// use std::net::IpAddr;
-/// use keyform_server::Client;
+/// use keyform_flow::Client;
 ///
 /// let client = |text: &str| Client::from(text.parse::<IpAddr>().expect("an address"));
 /// assert_eq!(client("2001:db8::1"), client("2001:db8::ffff:1"));

@@ -70,8 +70,11 @@ pub(crate) fn segment(number: usize, total: usize) -> Option<Segment> {
     (total > 1).then(|| Segment { number: part(number), total: part(total) })
 }
 
-/// Reads a page with strong consistency, so that earlier writes are included.
-pub(crate) async fn page(
+/// Reads a page of a table with strong consistency, so that earlier writes are included.
+///
+/// # Errors
+/// The store fails, or returns the start key as the last key and would never end.
+pub async fn page(
     store: &dyn Execute,
     table: &str,
     segment: Option<Segment>,

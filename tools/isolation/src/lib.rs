@@ -110,9 +110,9 @@ impl Proof {
 /// Tries every pattern of a model.
 ///
 /// ```
-/// let checked = keyform::language::Checked::read("model empty\n\ncaller userId: ulid\n\ntable T { key pk }\n");
-/// assert!(keyform::isolation::prove(&checked)?.leaks.is_empty());
-/// # Ok::<(), keyform::runtime::run::RunError>(())
+/// let checked = keyform_language::Checked::read("model empty\n\ncaller userId: ulid\n\ntable T { key pk }\n");
+/// assert!(keyform_isolation::prove(&checked)?.leaks.is_empty());
+/// # Ok::<(), keyform_runtime::run::RunError>(())
 /// ```
 ///
 /// # Errors

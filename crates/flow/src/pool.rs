@@ -9,8 +9,9 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use keyform_server::FlowError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::flow::FlowError;
 
 /// Default maximum of concurrent runs, on machines with more cores.
 const AT_ONCE_MAX: usize = 4;
@@ -24,7 +25,7 @@ const RETRY_AFTER_SECS: u64 = 1;
 ///
 /// ```
 /// # tokio_test(async {
-/// use keyform::application::{BlockingPool, PoolError};
+/// use keyform_flow::{BlockingPool, PoolError};
 ///
 /// let pool: BlockingPool<Vec<u8>> = BlockingPool::new(1, 0);
 /// let sum = |buffer: &mut Vec<u8>| {

@@ -9,7 +9,10 @@ use super::segment::page;
 use super::{Copier, CopyError};
 
 /// Returns the description of a table, or `None` if it does not exist.
-pub(crate) async fn describe(store: &dyn Execute, table: &str) -> Result<Option<TableDescription>, Error> {
+///
+/// # Errors
+/// The store fails.
+pub async fn describe(store: &dyn Execute, table: &str) -> Result<Option<TableDescription>, Error> {
     match store.execute(Operation::DescribeTable { table: table.to_owned() }).await {
         Ok(Output::Table(description)) => Ok(Some(*description)),
         Ok(_) => Ok(None),

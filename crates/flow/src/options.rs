@@ -12,15 +12,15 @@ use crate::surroundings::System;
 /// Options of a model's typed handle: variables, keys and clock.
 ///
 /// ```
-/// let options = keyform::ModelOptions::new().variable("stage", "dev");
+/// let options = keyform_flow::ModelOptions::new().variable("stage", "dev");
 /// ```
 #[derive(Clone)]
 pub struct ModelOptions {
-    pub(super) variables: BTreeMap<String, String>,
-    pub(super) cursor_key: Option<[u8; 32]>,
-    pub(super) without_transactions: bool,
-    pub(super) field_keys: Option<Arc<Keyring>>,
-    pub(super) surroundings: Arc<dyn Surroundings>,
+    variables: BTreeMap<String, String>,
+    cursor_key: Option<[u8; 32]>,
+    without_transactions: bool,
+    field_keys: Option<Arc<Keyring>>,
+    surroundings: Arc<dyn Surroundings>,
 }
 
 impl ModelOptions {
@@ -43,7 +43,7 @@ impl ModelOptions {
         self
     }
 
-    /// Sets the keys of encrypted fields: see [`field_keys`](crate::field_keys).
+    /// Sets the keys of encrypted fields.
     #[must_use]
     pub fn field_keys(mut self, keys: Keyring) -> Self {
         self.field_keys = Some(Arc::new(keys));
@@ -75,9 +75,30 @@ impl ModelOptions {
 
 impl ModelOptions {
     /// Returns the clock, id generator and timer.
-    pub(crate) fn world(&self) -> Arc<dyn Surroundings> {
+    #[must_use]
+    pub fn world(&self) -> Arc<dyn Surroundings> {
         self.surroundings.clone()
     }
+
+    /// Returns the settings of a runner. Without a cursor key, they hold a random one.
+    ///
+    /// # Panics
+    /// If the operating system provides no random bytes.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        Settings {
+            variables: self.variables.clone(),
+            cursor_key: self.cursor_key.unwrap_or_else(random_key),
+            without_transactions: self.without_transactions,
+            field_keys: self.field_keys.clone(),
+        }
+    }
+}
+
+fn random_key() -> [u8; 32] {
+    let mut key = [0; 32];
+    getrandom::fill(&mut key).expect("the operating system has randomness");
+    key
 }
 
 /// Uses the runner's settings and the system's clock.

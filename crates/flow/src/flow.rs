@@ -16,14 +16,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::problem::{self, Problem};
 use crate::client::Client;
 use crate::throttle::Throttled;
 
 /// Application procedure that clients can call.
 ///
 /// ```
-/// use keyform_server::{Flow, FlowCall, FlowError};
+/// use keyform_flow::{Flow, FlowCall, FlowError};
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
 /// struct Greeting {
@@ -127,7 +126,17 @@ impl fmt::Display for FlowError {
     }
 }
 
-impl std::error::Error for FlowError {}
+impl std::error::Error for FlowError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Throttled(throttled) => Some(throttled),
+            Self::Failed(error) => Some(error),
+            Self::Refused { .. } | Self::Arguments(_) | Self::Forbidden | Self::Overloaded { .. } | Self::Broken(_) => {
+                None
+            }
+        }
+    }
+}
 
 const OVERLOADED: &str = "the server has too much of this work to do: try again in a moment";
 
@@ -191,30 +200,39 @@ impl Flow {
         self.name
     }
 
-    pub(super) fn about(&self) -> &'static str {
+    /// Returns the description for the OpenAPI document.
+    #[must_use]
+    pub fn about(&self) -> &'static str {
         self.about
     }
 
-    /// Returns the declared outcome names.
-    pub(super) fn refusals(&self) -> &'static [&'static str] {
+    /// Returns the outcome names passed to [`Flow::outcomes`].
+    #[must_use]
+    pub fn refusals(&self) -> &'static [&'static str] {
         self.outcomes
     }
 
-    pub(super) fn is_public(&self) -> bool {
+    /// Returns whether callers need no authentication.
+    #[must_use]
+    pub fn is_public(&self) -> bool {
         self.public
     }
 
-    pub(super) fn is_interruptible(&self) -> bool {
+    /// Returns whether a server may cancel the flow when its caller disconnects.
+    #[must_use]
+    pub fn is_interruptible(&self) -> bool {
         self.interruptible
     }
 
     /// Returns the JSON schema of the arguments.
-    pub(super) fn arguments(&self) -> &Value {
+    #[must_use]
+    pub fn arguments(&self) -> &Value {
         &self.arguments
     }
 
     /// Returns the JSON schema of the answer.
-    pub(super) fn answer(&self) -> &Value {
+    #[must_use]
+    pub fn answer(&self) -> &Value {
         &self.answer
     }
 
@@ -244,22 +262,4 @@ fn schema<Of: JsonSchema>() -> Value {
         settings.meta_schema = None;
     });
     SchemaGenerator::new(inlined).into_root_schema_for::<Of>().to_value()
-}
-
-/// Converts a flow's error to the problem document that the caller receives.
-pub(super) fn problem_of(error: FlowError, model: &keyform_language::schema::Model) -> Problem {
-    match error {
-        FlowError::Refused { outcome, detail } => Problem::refused(outcome, detail),
-        FlowError::Arguments(detail) => Problem::new(problem::ARGUMENTS, detail),
-        FlowError::Forbidden => Problem::of(RunError::Forbidden, model),
-        FlowError::Throttled(throttled) => Problem::throttled(throttled),
-        FlowError::Overloaded { retry_after_secs } => {
-            Problem::new(problem::OVERLOADED, OVERLOADED).retry_after(retry_after_secs)
-        }
-        FlowError::Failed(error) => Problem::of_flow(error, model),
-        FlowError::Broken(why) => {
-            tracing::error!(model = model.name, "a flow broke: {why}");
-            Problem::new(problem::INTERNAL, "the flow could not be completed")
-        }
-    }
 }
