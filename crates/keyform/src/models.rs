@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -90,7 +91,7 @@ pub enum Reload {
 #[derive(Debug)]
 pub enum ModelFileError {
     /// The file cannot be read.
-    Unreadable(PathBuf, String),
+    Unreadable(PathBuf, io::Error),
     /// The model has errors; contains the rendered diagnostics.
     Findings(PathBuf, String),
     /// A table name has a variable without a value.
@@ -109,11 +110,7 @@ impl fmt::Display for ModelFileError {
             Self::Unreadable(file, why) => write!(f, "cannot read {}: {why}", file.display()),
             Self::Findings(file, findings) => write!(f, "{} has errors:\n{}", file.display(), findings.trim_end()),
             Self::Variable(file, table) => {
-                write!(
-                    f,
-                    "{}: the table name {table} has a variable without a value: give --set NAME=VALUE",
-                    file.display()
-                )
+                write!(f, "{}: the table name {table} has a variable without a value", file.display())
             }
             Self::Twice(file, name) => write!(f, "{}: another file has a model {name} already", file.display()),
             Self::Unrunnable(file, why) => write!(f, "{}: {why}", file.display()),
@@ -122,7 +119,15 @@ impl fmt::Display for ModelFileError {
     }
 }
 
-impl std::error::Error for ModelFileError {}
+impl std::error::Error for ModelFileError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Unreadable(_, error) => Some(error),
+            Self::Unrunnable(_, error) => Some(error),
+            Self::Findings(..) | Self::Variable(..) | Self::Twice(..) | Self::Nameless(_) => None,
+        }
+    }
+}
 
 impl ModelFiles {
     /// Loads models that run on an embedded database. `variables` are the values of variables in table names.
@@ -271,7 +276,7 @@ impl fmt::Debug for ModelFiles {
 }
 
 fn read(path: &Path) -> Result<String, ModelFileError> {
-    fs::read_to_string(path).map_err(|error| ModelFileError::Unreadable(path.to_owned(), error.to_string()))
+    fs::read_to_string(path).map_err(|error| ModelFileError::Unreadable(path.to_owned(), error))
 }
 
 fn findings(path: &Path, checked: &Checked) -> String {

@@ -95,13 +95,13 @@ impl fmt::Display for KeyError {
         match self {
             Self::MasterMissing { file, data_dir } => write!(
                 f,
-                "{} is encrypted and its master key file was not found at {}: put the file back there, or name it with --master-key-file or KEYFORM_MASTER_KEY_FILE",
+                "{} is encrypted and its master key file was not found at {}: put the file back there, or open the database with the file that has it",
                 data_dir.display(),
                 file.display()
             ),
             Self::WrongMaster { file, needed } => write!(
                 f,
-                "the data is encrypted under master key {needed}, which is not in {}: name the file that has it with --master-key-file or KEYFORM_MASTER_KEY_FILE",
+                "the data is encrypted under master key {needed}, which is not in {}: open the database with the file that has it",
                 file.display()
             ),
             Self::Exposed { file, mode } => write!(
@@ -120,7 +120,7 @@ impl fmt::Display for KeyError {
                 super::KEY_RING_FILE
             ),
             Self::DirectoryMissing { data_dir } => {
-                write!(f, "there is no data directory {}: name it with --data", data_dir.display())
+                write!(f, "there is no data directory {}", data_dir.display())
             }
             Self::Foreign { data_dir, found } => write!(
                 f,

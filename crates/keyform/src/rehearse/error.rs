@@ -29,15 +29,15 @@ impl fmt::Display for RehearseError {
         match self {
             Self::TooLarge { bytes, bytes_max } => write!(
                 f,
-                "the tables have {} MB of items or more, and a rehearsal in memory takes {} MB: add --tables-prefix rehearsal- to rehearse on \
-                 copies in the store itself, which are removed in the end",
+                "the tables have {} MB of items or more, and a rehearsal in memory takes {} MB: rehearse on copies in \
+                 the store itself, which are removed in the end",
                 bytes / 1_000_000,
                 bytes_max / 1_000_000
             ),
             Self::Taken(table) => write!(
                 f,
-                "there is a table {table} already: if a rehearsal that was stopped has left it, remove it (`keyform deploy` does with \
-                 --destroy), or give another --tables-prefix"
+                "there is a table {table} already: if a rehearsal that was stopped has left it, remove it, or \
+                 give the copies another prefix"
             ),
             Self::Copy(error) => error.fmt(f),
             Self::Migrate(error) => error.fmt(f),
@@ -45,7 +45,15 @@ impl fmt::Display for RehearseError {
     }
 }
 
-impl std::error::Error for RehearseError {}
+impl std::error::Error for RehearseError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Copy(error) => Some(error),
+            Self::Migrate(error) => Some(error),
+            Self::TooLarge { .. } | Self::Taken(_) => None,
+        }
+    }
+}
 
 impl From<MigrateError> for RehearseError {
     fn from(error: MigrateError) -> Self {

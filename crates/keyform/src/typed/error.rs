@@ -62,7 +62,25 @@ impl fmt::Display for CallError {
     }
 }
 
-impl std::error::Error for CallError {}
+impl std::error::Error for CallError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Sealing(error) => Some(error),
+            Self::Store(error) => Some(error),
+            Self::Item(wrong) => Some(wrong),
+            Self::NotFound(_)
+            | Self::Forbidden
+            | Self::Arguments(_)
+            | Self::Cursor
+            | Self::Busy
+            | Self::NotRunnable(_)
+            | Self::Unknown(_)
+            | Self::Gone
+            | Self::Variable(_)
+            | Self::Unexpected(_) => None,
+        }
+    }
+}
 
 impl From<WrongItem> for CallError {
     fn from(wrong: WrongItem) -> Self {

@@ -266,7 +266,7 @@ impl Estimate {
         ));
         lines.push(match self.seconds {
             Some(seconds) => format!("time: {} at this budget", duration(seconds)),
-            None => "time: as fast as the store takes it; give --write-units-per-second for a budget".to_owned(),
+            None => "time: as fast as the store takes it, because there is no budget of write units".to_owned(),
         });
         for read in &self.reads {
             let how = match read.reach {

@@ -242,7 +242,7 @@ impl Runner {
         let get = GetItem { table: ANSWERS.to_owned(), key: once.key(), consistent: true, ..GetItem::default() };
         let output = self.send(Operation::GetItem(get)).await.map_err(|error| match error.code() {
             ErrorCode::ResourceNotFound => RunError::NotRunnable(format!(
-                "the table {ANSWERS}, which keeps what idempotency keys have done, is not there: --create-tables makes it"
+                "the table {ANSWERS}, which keeps what idempotency keys have done, is not there: make the tables of the model first"
             )),
             _ => error.into(),
         })?;

@@ -479,7 +479,7 @@ impl Runner {
 fn without_intents(error: Error) -> RunError {
     match error.code() {
         ErrorCode::ResourceNotFound => RunError::NotRunnable(format!(
-            "the table {CASCADES}, which keeps what deletes have still to remove, or a table of the model is not there: `keyform deploy apply` or --create-tables makes them"
+            "the table {CASCADES}, which keeps what deletes have still to remove, or a table of the model is not there: `keyform deploy apply` makes them"
         )),
         _ => error.into(),
     }

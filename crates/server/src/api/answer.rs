@@ -51,7 +51,7 @@ pub(crate) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> 
 
 /// Refuses model API requests while no key to verify tokens is configured.
 pub(crate) fn closed() -> Reply {
-    let advice = "the model API is closed: credentials are configured, but no key to verify the tokens of callers. Start the server with --jwt-key-file";
+    let advice = "the model API is closed: credentials are configured, but no key to verify the tokens of callers: configure a token key";
     let problem = Problem::new(problem::FORBIDDEN, advice);
     reply::closing(reply::model(problem.status(), problem.body(), true, None, &RequestId::next()))
 }

@@ -64,7 +64,7 @@ impl Checkpoint {
                 ))
             })?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => BTreeMap::new(),
-            Err(error) => return Err(CopyError::File(format!("cannot read {}: {error}", file.display()))),
+            Err(error) => return Err(CopyError::file("read", &file)(error)),
         };
         Ok(Self { file: Some(file), tables: Mutex::new(tables) })
     }
@@ -82,7 +82,7 @@ impl Checkpoint {
     /// The file cannot be removed.
     pub fn remove(&self) -> Result<(), CopyError> {
         match &self.file {
-            Some(file) if file.exists() => fs::remove_file(file).map_err(|error| unwritable(file, &error)),
+            Some(file) if file.exists() => fs::remove_file(file).map_err(|error| unwritable(file, error)),
             _ => Ok(()),
         }
     }
@@ -99,7 +99,7 @@ impl Checkpoint {
         if let Some(state) = self.state(from) {
             if state.to != to || state.source != id {
                 return Err(CopyError::Checkpoint(format!(
-                    "the checkpoint is of another copy of {from}: remove it, or name another with --checkpoint"
+                    "the checkpoint is of another copy of {from}: remove it, or use another file"
                 )));
             }
             return Ok(());
@@ -152,14 +152,14 @@ impl Checkpoint {
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut tables);
         match &self.file {
-            Some(file) => save(file, &tables).map_err(|error| unwritable(file, &error)),
+            Some(file) => save(file, &tables).map_err(|error| unwritable(file, error)),
             None => Ok(()),
         }
     }
 }
 
-fn unwritable(file: &Path, error: &std::io::Error) -> CopyError {
-    CopyError::File(format!("cannot write {}: {error}", file.display()))
+fn unwritable(file: &Path, error: std::io::Error) -> CopyError {
+    CopyError::file("write", file)(error)
 }
 
 fn save(file: &Path, tables: &BTreeMap<String, State>) -> std::io::Result<()> {

@@ -1,10 +1,13 @@
 //! Errors of a copy, an import or an export.
 
 use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use keyform_core::Error;
 use keyform_live::feed::FeedError;
 use keyform_runtime::deploy::DeployError;
+use tokio::task::JoinError;
 
 use super::Fingerprint;
 
@@ -40,8 +43,19 @@ pub enum CopyError {
     Deploy(DeployError),
     /// A store operation failed.
     Store(Error),
-    /// A file cannot be read or written.
-    File(String),
+    /// A file operation failed.
+    File {
+        /// Operation as a verb, such as `read`.
+        doing: &'static str,
+        /// Path of the file or folder.
+        file: PathBuf,
+        /// Error of the operating system.
+        source: io::Error,
+    },
+    /// A task of the copy panicked or was cancelled.
+    Stopped(JoinError),
+    /// The name of a file does not tell its format.
+    Format(PathBuf),
     /// A line or a cell of a file is invalid.
     Data(String),
 }
@@ -52,7 +66,7 @@ impl fmt::Display for CopyError {
             Self::NoTable(table) => write!(f, "there is no table {table} to copy from"),
             Self::NotEmpty(table) => write!(
                 f,
-                "the table {table} to write to is not empty: write to another, or add --overwrite to replace items of the same keys"
+                "the table {table} to write to is not empty: write to another, or allow items of the same keys to be replaced"
             ),
             Self::OtherKey(table) => write!(f, "the table {table} to write to has another key than the source"),
             Self::NoImages(table) => write!(
@@ -62,22 +76,60 @@ impl fmt::Display for CopyError {
             Self::Checkpoint(why) => f.write_str(why),
             Self::Differs { from, to, source, target } => write!(
                 f,
-                "{from} and {to} differ: {source} there, {target} here. If {from} is being written to, copy with --follow"
+                "{from} and {to} differ: {source} there, {target} here. If {from} is being written to, follow its changes"
             ),
             Self::Trimmed(table) => write!(
                 f,
                 "changes of {table} that are still to be brought over are no longer kept: a stream keeps them for 24 hours, and the copy was \
-                 stopped or took longer. Remove the checkpoint and copy into an empty table again; more --segments and --write-units make it quicker"
+                 stopped or took longer. Remove the checkpoint and copy into an empty table again; more segments and write units make it quicker"
             ),
             Self::Feed(error) => error.fmt(f),
             Self::Deploy(error) => error.fmt(f),
             Self::Store(error) => write!(f, "{}: {}", error.code().name(), error.message()),
-            Self::File(why) | Self::Data(why) => f.write_str(why),
+            Self::File { doing, file, source } => write!(f, "cannot {doing} {}: {source}", file.display()),
+            Self::Stopped(error) => error.fmt(f),
+            Self::Format(file) => {
+                write!(f, "the name of {} does not tell its format: s3, jsonl or csv", file.display())
+            }
+            Self::Data(why) => f.write_str(why),
         }
     }
 }
 
-impl std::error::Error for CopyError {}
+impl std::error::Error for CopyError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Feed(error) => Some(error),
+            Self::Deploy(error) => Some(error),
+            Self::Store(error) => Some(error),
+            Self::File { source, .. } => Some(source),
+            Self::Stopped(error) => Some(error),
+            Self::NoTable(_)
+            | Self::NotEmpty(_)
+            | Self::OtherKey(_)
+            | Self::NoImages(_)
+            | Self::Checkpoint(_)
+            | Self::Differs { .. }
+            | Self::Trimmed(_)
+            | Self::Format(_)
+            | Self::Data(_) => None,
+        }
+    }
+}
+
+impl CopyError {
+    /// Returns a closure that adds the operation and the path to an error of the operating system.
+    pub(crate) fn file(doing: &'static str, file: &Path) -> impl FnOnce(io::Error) -> Self {
+        let file = file.to_owned();
+        move |source| Self::File { doing, file, source }
+    }
+}
+
+impl From<JoinError> for CopyError {
+    fn from(error: JoinError) -> Self {
+        Self::Stopped(error)
+    }
+}
 
 impl From<Error> for CopyError {
     fn from(error: Error) -> Self {

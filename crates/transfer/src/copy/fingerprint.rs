@@ -80,7 +80,7 @@ pub async fn fingerprint(
     }
     let mut whole = Fingerprint::default();
     while let Some(done) = parts.join_next().await {
-        whole.merge(done.map_err(|failed| CopyError::File(failed.to_string()))??);
+        whole.merge(done??);
     }
     Ok(whole)
 }

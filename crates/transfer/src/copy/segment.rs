@@ -22,7 +22,7 @@ pub(crate) async fn all(copier: &Copier, table: &str, writer: &Writer, tally: &A
         }
     }
     while let Some(done) = parts.join_next().await {
-        done.map_err(|failed| CopyError::File(failed.to_string()))??;
+        done??;
     }
     Ok(())
 }

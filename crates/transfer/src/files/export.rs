@@ -74,7 +74,7 @@ async fn walk(
 }
 
 async fn to_lines(export: &Export<'_>) -> Result<(u64, PathBuf), CopyError> {
-    let failed = |error: std::io::Error| unwritable(export.to, &error);
+    let failed = |error: std::io::Error| unwritable(export.to, error);
     let mut out = Out::create(export.to).map_err(failed)?;
     let mut items = 0;
     walk(&*export.store, export.table, (0, 1), |item| {
@@ -90,7 +90,7 @@ async fn to_lines(export: &Export<'_>) -> Result<(u64, PathBuf), CopyError> {
 
 /// Scans twice: the first scan collects the columns, the second writes the rows.
 async fn to_csv(export: &Export<'_>, table: &TableDescription) -> Result<(u64, PathBuf), CopyError> {
-    let failed = |error: std::io::Error| unwritable(export.to, &error);
+    let failed = |error: std::io::Error| unwritable(export.to, error);
     let mut columns = Columns::of_keys(table);
     let keys = columns.0.len();
     walk(&*export.store, export.table, (0, 1), |item| {
@@ -135,7 +135,7 @@ async fn to_folder(export: &Export<'_>, table: &TableDescription) -> Result<(u64
     }
     let (mut files, mut bytes) = (Vec::new(), 0);
     while let Some(done) = parts.join_next().await {
-        let (file, size) = done.map_err(|failed| CopyError::File(failed.to_string()))??;
+        let (file, size) = done??;
         files.push(file);
         bytes += size;
     }
@@ -155,17 +155,17 @@ async fn part(
     count: &AtomicU64,
     told: &(dyn Fn(u64) + Send + Sync),
 ) -> Result<(DataFile, u64), CopyError> {
-    let mut out = Out::create(&path).map_err(|error| unwritable(&path, &error))?;
+    let mut out = Out::create(&path).map_err(|error| unwritable(&path, error))?;
     let (mut items, mut bytes) = (0, 0);
     walk(store, table, number, |item| {
-        lines::write(&mut out, item).map_err(|error| unwritable(&path, &error))?;
+        lines::write(&mut out, item).map_err(|error| unwritable(&path, error))?;
         items += 1;
         bytes += item.size() as u64;
         told(count.fetch_add(1, Ordering::Relaxed) + 1);
         Ok(())
     })
     .await?;
-    out.finish().map_err(|error| unwritable(&path, &error))?;
-    let written = std::fs::read(&path).map_err(|error| unreadable(&path, &error))?;
+    out.finish().map_err(|error| unwritable(&path, error))?;
+    let written = std::fs::read(&path).map_err(|error| unreadable(&path, error))?;
     Ok((DataFile { md5: manifest::md5(&written), items, path }, bytes))
 }

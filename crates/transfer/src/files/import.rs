@@ -96,7 +96,7 @@ fn detect(from: &Path) -> Result<Format, CopyError> {
         "manifest-summary.json" => Ok(Format::S3),
         name if name.ends_with(".csv") => Ok(Format::Csv),
         name if name.ends_with(".json") || name.ends_with(".jsonl") || name.ends_with(".ndjson") => Ok(Format::Lines),
-        _ => Err(CopyError::Data(format!("what is in {}? Say so: --format s3, jsonl or csv", from.display()))),
+        _ => Err(CopyError::Format(from.to_owned())),
     }
 }
 
@@ -108,7 +108,7 @@ async fn from_folder(from: &Path, load: &mut Load<'_>) -> Result<(), CopyError> 
     let files = manifest::files(&export)?;
     // Verify all checksums before the first write.
     for file in &files {
-        let bytes = std::fs::read(&file.path).map_err(|error| unreadable(&file.path, &error))?;
+        let bytes = std::fs::read(&file.path).map_err(|error| unreadable(&file.path, error))?;
         manifest::is_right(&file.path, &file.md5, &manifest::md5(&bytes))?;
     }
     for file in &files {
@@ -138,10 +138,10 @@ async fn from_lines(from: &Path, load: &mut Load<'_>) -> Result<u64, CopyError> 
 
 async fn from_csv(from: &Path, table: &TableDescription, load: &mut Load<'_>) -> Result<(), CopyError> {
     let mut rows = csv::Rows::new(lines::open(from)?);
-    let header = rows.next().map_err(|error| unreadable(from, &error))?;
+    let header = rows.next().map_err(|error| unreadable(from, error))?;
     let header = header.ok_or_else(|| CopyError::Data(format!("{} is empty", from.display())))?;
     let columns = Columns::read(&header, table);
-    while let Some(cells) = rows.next().map_err(|error| unreadable(from, &error))? {
+    while let Some(cells) = rows.next().map_err(|error| unreadable(from, error))? {
         let item = columns
             .item(&cells)
             .map_err(|why| CopyError::Data(format!("{}, line {}: {why}", from.display(), rows.line)))?;

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
@@ -44,12 +44,12 @@ fn told(error: &keyform_core::Error) -> String {
 /// Iterator over the writes of a file's lines. Skips empty lines.
 pub(super) struct Lines {
     lines: std::iter::Enumerate<std::io::Split<Box<dyn BufRead + Send>>>,
-    name: String,
+    file: PathBuf,
 }
 
 impl Lines {
     pub(super) fn open(file: &Path) -> Result<Self, CopyError> {
-        Ok(Self { lines: open(file)?.split(b'\n').enumerate(), name: file.display().to_string() })
+        Ok(Self { lines: open(file)?.split(b'\n').enumerate(), file: file.to_owned() })
     }
 }
 
@@ -63,15 +63,17 @@ impl Iterator for Lines {
         })?;
         let line = match line {
             Ok(line) => line,
-            Err(error) => return Some(Err(CopyError::File(format!("cannot read {}: {error}", self.name)))),
+            Err(error) => return Some(Err(CopyError::file("read", &self.file)(error))),
         };
-        Some(parse(&line).map_err(|why| CopyError::Data(format!("{}, line {}: {why}", self.name, number + 1))))
+        Some(
+            parse(&line).map_err(|why| CopyError::Data(format!("{}, line {}: {why}", self.file.display(), number + 1))),
+        )
     }
 }
 
 /// Opens a file for reading; decompresses it if it starts with the gzip signature.
 pub(super) fn open(file: &Path) -> Result<Box<dyn BufRead + Send>, CopyError> {
-    let failed = |error: std::io::Error| CopyError::File(format!("cannot read {}: {error}", file.display()));
+    let failed = |error: std::io::Error| CopyError::file("read", file)(error);
     let mut start = [0; 2];
     let length = File::open(file).and_then(|mut opened| opened.read(&mut start)).map_err(failed)?;
     let opened = BufReader::new(File::open(file).map_err(failed)?);

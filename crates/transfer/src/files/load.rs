@@ -40,7 +40,7 @@ impl<'a> Load<'a> {
     pub(super) fn end(&self, outcome: &Result<(), CopyError>) -> Result<(), CopyError> {
         let Some(resume) = &self.resume else { return Ok(()) };
         match outcome {
-            Ok(()) | Err(CopyError::Data(_)) => resume.remove(),
+            Ok(()) | Err(CopyError::Data(_) | CopyError::Format(_)) => resume.remove(),
             Err(_) => resume.note(self.items),
         }
     }

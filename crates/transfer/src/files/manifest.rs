@@ -46,21 +46,21 @@ pub(super) fn md5(bytes: &[u8]) -> String {
     STANDARD.encode(Md5::digest(bytes))
 }
 
-pub(super) fn unreadable(file: &Path, error: &std::io::Error) -> CopyError {
-    CopyError::File(format!("cannot read {}: {error}", file.display()))
+pub(super) fn unreadable(file: &Path, error: std::io::Error) -> CopyError {
+    CopyError::file("read", file)(error)
 }
 
-pub(super) fn unwritable(file: &Path, error: &std::io::Error) -> CopyError {
-    CopyError::File(format!("cannot write {}: {error}", file.display()))
+pub(super) fn unwritable(file: &Path, error: std::io::Error) -> CopyError {
+    CopyError::file("write", file)(error)
 }
 
 /// Creates the folder of a new export with its `_started` file.
 pub(super) fn begin(folder: &Path, id: &str) -> Result<PathBuf, CopyError> {
     let export = folder.join("AWSDynamoDB").join(id);
     let data = export.join("data");
-    owner_only::create_dir_all(&data).map_err(|error| unwritable(&data, &error))?;
+    owner_only::create_dir_all(&data).map_err(|error| unwritable(&data, error))?;
     let started = export.join("_started");
-    owner_only::write(&started, b"").map_err(|error| unwritable(&started, &error))?;
+    owner_only::write(&started, b"").map_err(|error| unwritable(&started, error))?;
     Ok(export)
 }
 
@@ -112,7 +112,7 @@ fn etag(md5: &str) -> String {
 fn checked(export: &Path, name: &str, text: &str) -> Result<(), CopyError> {
     for (ending, text) in [("json", text.to_owned()), ("checksum", md5(text.as_bytes()))] {
         let file = export.join(format!("{name}.{ending}"));
-        owner_only::write(&file, text.as_bytes()).map_err(|error| unwritable(&file, &error))?;
+        owner_only::write(&file, text.as_bytes()).map_err(|error| unwritable(&file, error))?;
     }
     Ok(())
 }
@@ -125,8 +125,8 @@ pub(super) fn find(folder: &Path) -> Result<Option<PathBuf>, CopyError> {
     let below = [folder.join("AWSDynamoDB"), folder.to_owned()].into_iter().find(|folder| folder.is_dir());
     let Some(below) = below else { return Ok(None) };
     let mut found = Vec::new();
-    for entry in fs::read_dir(&below).map_err(|error| unreadable(&below, &error))? {
-        let path = entry.map_err(|error| unreadable(&below, &error))?.path();
+    for entry in fs::read_dir(&below).map_err(|error| unreadable(&below, error))? {
+        let path = entry.map_err(|error| unreadable(&below, error))?.path();
         if path.join("manifest-summary.json").is_file() {
             found.push(path);
         }
@@ -182,10 +182,10 @@ fn file(export: &Path, line: &str) -> Result<DataFile, CopyError> {
 /// Reads a manifest. Its checksum may be missing but must not be wrong.
 fn checked_text(export: &Path, name: &str) -> Result<String, CopyError> {
     let file = export.join(format!("{name}.json"));
-    let text = fs::read_to_string(&file).map_err(|error| unreadable(&file, &error))?;
+    let text = fs::read_to_string(&file).map_err(|error| unreadable(&file, error))?;
     let stated = ["checksum", "md5"].map(|ending| export.join(format!("{name}.{ending}")));
     for stated in stated.iter().filter(|stated| stated.is_file()) {
-        let stated = fs::read_to_string(stated).map_err(|error| unreadable(stated, &error))?;
+        let stated = fs::read_to_string(stated).map_err(|error| unreadable(stated, error))?;
         is_right(&file, &stated, &md5(text.as_bytes()))?;
     }
     Ok(text)

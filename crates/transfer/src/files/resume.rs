@@ -34,7 +34,7 @@ impl Resume {
         let written = match fs::read_to_string(file) {
             Ok(text) => Some(resume.read(&text)?),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-            Err(error) => return Err(unreadable(file, &error)),
+            Err(error) => return Err(unreadable(file, error)),
         };
         if written.is_none() {
             resume.note(0)?;
@@ -48,7 +48,7 @@ impl Resume {
         let written = written.filter(|_| value["of"] == self.id.as_str());
         written.ok_or_else(|| {
             CopyError::Checkpoint(format!(
-                "{} is of another import, or its file or table has changed since: remove it, or name another with --checkpoint",
+                "{} is of another import, or its file or table has changed since: remove it, or use another file",
                 self.file.display()
             ))
         })
@@ -69,14 +69,14 @@ impl Resume {
         let beside = self.file.with_extension("new");
         let text = json!({ "keyformImport": 1, "of": self.id, "written": items }).to_string();
         let saved = owner_only::write(&beside, text.as_bytes()).and_then(|()| fs::rename(&beside, &self.file));
-        saved.map_err(|error| CopyError::File(format!("cannot write {}: {error}", self.file.display())))
+        saved.map_err(CopyError::file("write", &self.file))
     }
 
     /// Removes the file.
     pub(super) fn remove(&self) -> Result<(), CopyError> {
         match fs::remove_file(&self.file) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(CopyError::File(format!("cannot remove {}: {error}", self.file.display())))
+                Err(CopyError::file("remove", &self.file)(error))
             }
             _ => Ok(()),
         }
@@ -85,8 +85,8 @@ impl Resume {
 
 /// Returns the path, size and modification time, which identify a version of a file.
 fn identity(from: &Path) -> Result<String, CopyError> {
-    let path = from.canonicalize().map_err(|error| unreadable(from, &error))?;
-    let metadata = path.metadata().map_err(|error| unreadable(from, &error))?;
+    let path = from.canonicalize().map_err(|error| unreadable(from, error))?;
+    let metadata = path.metadata().map_err(|error| unreadable(from, error))?;
     let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     Ok(format!("{} {} {:?}", path.display(), metadata.len(), changed.map(|time| time.as_millis())))
 }
