@@ -140,7 +140,7 @@ def test_targets_with_a_host_of_their_own(server):
 
 def test_the_refusal_says_what_to_do(server):
     refused = server.dynamodb("ListTables", {}, {"Host": "evil.example"})
-    assert refused.status == 421 and "--allowed-host evil.example" in refused.json["message"]
+    assert refused.status == 421 and "add evil.example to its allowed hosts" in refused.json["message"]
     refused = server.dynamodb("ListTables", {}, {"Origin": "https://evil.example"})
     assert refused.status == 403 and "localhost" in refused.json["message"]
 

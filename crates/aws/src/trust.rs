@@ -20,18 +20,34 @@ const VARIABLE: &str = "AWS_CA_BUNDLE";
 #[derive(Debug)]
 pub struct TrustError {
     file: PathBuf,
-    reason: String,
+    reason: &'static str,
+    source: Option<Box<dyn Error + Send + Sync>>,
 }
 
 impl fmt::Display for TrustError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { file, reason } = self;
-        let file = file.display();
-        write!(f, "{VARIABLE} names {file}, which {reason}: name a file of PEM certificates, or unset {VARIABLE}")
+        let Self { file, reason, source } = self;
+        write!(f, "{VARIABLE} names {}, which {reason}", file.display())?;
+        if let Some(source) = source {
+            write!(f, " ({source})")?;
+        }
+        write!(f, ": name a file of PEM certificates, or unset {VARIABLE}")
     }
 }
 
-impl Error for TrustError {}
+impl Error for TrustError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_ref().map(|source| &**source as &(dyn Error + 'static))
+    }
+}
+
+/// Reason why a file is rejected, with its cause if there is one.
+type Rejected = (&'static str, Option<Box<dyn Error + Send + Sync>>);
+
+/// Returns a closure that adds the reason to a cause.
+fn because<E: Error + Send + Sync + 'static>(reason: &'static str) -> impl FnOnce(E) -> Rejected {
+    move |error| (reason, Some(error.into()))
+}
 
 /// Returns a client that trusts only the certificates in `AWS_CA_BUNDLE`; `None` if the variable is not set.
 pub(crate) fn client() -> Result<Option<SharedHttpClient>, TrustError> {
@@ -42,23 +58,23 @@ pub(crate) fn client() -> Result<Option<SharedHttpClient>, TrustError> {
 }
 
 fn trusting(file: &Path) -> Result<SharedHttpClient, TrustError> {
-    let failed = |reason: String| TrustError { file: file.to_owned(), reason };
-    let pem = fs::read(file).map_err(|error| failed(format!("cannot be read ({error})")))?;
+    let failed = |(reason, source): Rejected| TrustError { file: file.to_owned(), reason, source };
+    let pem = fs::read(file).map_err(because("cannot be read")).map_err(failed)?;
     check(&pem).map_err(failed)?;
     let store = TrustStore::empty().with_pem_certificate(pem);
     let context = TlsContext::builder().with_trust_store(store).build();
-    let context = context.map_err(|error| failed(format!("cannot be used ({error})")))?;
+    let context = context.map_err(because("cannot be used")).map_err(failed)?;
     Ok(with_context(context))
 }
 
 /// Rejects files on which the SDK's client would panic later: it does not parse the file until the first connection.
-fn check(pem: &[u8]) -> Result<(), String> {
+fn check(pem: &[u8]) -> Result<(), Rejected> {
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(pem) {
-        let certificate = certificate.map_err(|error| format!("is not valid PEM ({error})"))?;
-        roots.add(certificate).map_err(|error| format!("has a certificate that is not valid ({error})"))?;
+        let certificate = certificate.map_err(because("is not valid PEM"))?;
+        roots.add(certificate).map_err(because("has a certificate that is not valid"))?;
     }
-    if roots.is_empty() { Err("has no certificate".to_owned()) } else { Ok(()) }
+    if roots.is_empty() { Err(("has no certificate", None)) } else { Ok(()) }
 }
 
 /// Builds the SDK's client with other certificates. It uses the proxy of the environment, as the default client does:

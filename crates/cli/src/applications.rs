@@ -4,7 +4,8 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use keyform::application::{Application, Host};
+use keyform::application::Application;
+use keyform::flow::Host;
 use keyform::operation::{ListTables, Operation, Output};
 use keyform::server::Models;
 use tokio::runtime::{Builder, Runtime};

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::advice;
+
 /// Message for the user.
 #[derive(Debug)]
 pub(crate) struct Failure(String);
@@ -18,9 +20,12 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Errors of the library already include the remedy.
-impl<E: std::error::Error> From<E> for Failure {
+/// Errors of the library say what is wrong; the command adds the flag that remedies it.
+impl<E: std::error::Error + 'static> From<E> for Failure {
     fn from(error: E) -> Self {
-        Self(error.to_string())
+        match advice::flag(&error) {
+            Some(flag) => Self(format!("{error}; {flag}")),
+            None => Self(error.to_string()),
+        }
     }
 }

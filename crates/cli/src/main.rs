@@ -15,6 +15,7 @@
 //! Exit codes: 0 for success, 1 if a model has errors, 2 for invalid arguments or settings and for failures of the
 //! environment.
 
+mod advice;
 mod applications;
 mod command;
 mod config;

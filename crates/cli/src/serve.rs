@@ -9,13 +9,11 @@ use std::thread;
 use std::time::Duration;
 
 use clap::ArgMatches;
-use keyform::application::Host;
+use keyform::flow::{Host, Tables, TokenKeys};
 use keyform::language::bookkeeping::ANSWERS;
 use keyform::language::{Checked, Severity, check::Target};
 use keyform::runtime::run::Runner;
-use keyform::server::{
-    Credentials, Limits, MetricsAddress, Models, Running, Security, Server, Settings, Tables, Timeouts, TokenKeys,
-};
+use keyform::server::{Credentials, Limits, MetricsAddress, Models, Running, Security, Server, Settings, Timeouts};
 use keyform::store::StoreError;
 use keyform::{Database, Encryption, Execute, Ground, ModelFiles, OpenError, Options, Reload};
 use tokio::runtime::Runtime;
@@ -115,7 +113,7 @@ fn announce(ready: &str, running: &Running, files: ModelFiles) -> Result<(), Fai
         names => Some(format!("{url}/v1/{{{}}}", names.join(","))),
     };
     let metrics = running.metrics_url().map(|url| format!("metrics: {url}"));
-    let state = running.security().describe(running.takes_operations()).to_owned();
+    let state = state(running.security(), running.takes_operations());
     // Write all lines at once: a program that waits for the first line then finds the others.
     let lines: Vec<String> = [Some(ready.to_owned()), models, metrics, Some(state)].into_iter().flatten().collect();
     output::line(&lines.join("\n"))?;
@@ -182,10 +180,19 @@ fn include_systems(config: &Config, request: &Request, files: &ModelFiles, appli
     }
 }
 
+/// Returns the sentences about the security mode, with the flag that opens the model API.
+fn state(security: Security, operations: bool) -> String {
+    let text = security.describe(operations);
+    match security {
+        Security::SignedOperations => format!("{text} Pass it with --jwt-key-file."),
+        Security::Development | Security::TokenCalls | Security::Full => text.to_owned(),
+    }
+}
+
 /// Starts the jobs of systems and, if requested, writes sample data; returns its instructions.
 fn begin(applications: &Applications, request: &Request, security: Security) -> Result<Vec<String>, Failure> {
     if request.demo && !security.opens_models() {
-        return Err(Failure::new(format!("--demo shows calls of the model API. {}", security.describe(true))));
+        return Err(Failure::new(format!("--demo shows calls of the model API. {}", state(security, true))));
     }
     let named = request.models.iter().filter_map(|name| systems::find(name));
     for system in named {

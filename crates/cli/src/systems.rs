@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use keyform::CallError;
-use keyform::application::{Application, Host};
+use keyform::application::Application;
+use keyform::flow::Host;
 
 /// Example system built into the command.
 pub(crate) struct System {

@@ -106,7 +106,7 @@ impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Directory { path, source } => {
-                write!(f, "cannot use the data directory {}: {source}; choose another with --data", path.display())
+                write!(f, "cannot use the data directory {}: {source}", path.display())
             }
             Self::NoHome => f.write_str(
                 "no home directory for the master key; set KEYFORM_MASTER_KEY_FILE to a file outside the data \
@@ -119,7 +119,17 @@ impl fmt::Display for OpenError {
     }
 }
 
-impl std::error::Error for OpenError {}
+impl std::error::Error for OpenError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Directory { source, .. } => Some(source),
+            Self::Store(error) => Some(error),
+            Self::Key(error) => Some(error),
+            Self::Catalog(error) => Some(error),
+            Self::NoHome => None,
+        }
+    }
+}
 
 impl From<StoreError> for OpenError {
     fn from(error: StoreError) -> Self {

@@ -38,7 +38,14 @@ impl fmt::Display for CursorKeyError {
     }
 }
 
-impl std::error::Error for CursorKeyError {}
+impl std::error::Error for CursorKeyError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io(_, error) => Some(error),
+            Self::Form(_) | Self::Exposed(_) => None,
+        }
+    }
+}
 
 /// Generates a random key.
 ///

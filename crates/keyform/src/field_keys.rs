@@ -87,7 +87,15 @@ impl fmt::Display for FieldKeysError {
     }
 }
 
-impl std::error::Error for FieldKeysError {}
+impl std::error::Error for FieldKeysError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::File { source, .. } => Some(source),
+            Self::Content { source, .. } => Some(source),
+            Self::Missing(_) | Self::Exists(_) | Self::Exposed { .. } | Self::Both => None,
+        }
+    }
+}
 
 /// Loads a key file.
 ///

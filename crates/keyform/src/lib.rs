@@ -35,16 +35,14 @@ pub use keyform_aws as aws;
 pub use keyform_codegen as codegen;
 
 pub mod application;
-pub mod copy;
 pub mod cursor_key;
 pub mod field_keys;
-pub mod files;
-pub mod isolation;
+pub mod flow;
 mod models;
 mod rehearse;
 mod remote_probe;
 mod serve;
-pub mod surroundings;
+pub mod transfer;
 pub mod typed;
 
 /// Compiles and runs the examples of the page on typed Rust.
@@ -67,6 +65,7 @@ pub use keyform_core::{
     error, execute, expression, limits, operation, statement, table, value,
 };
 pub use keyform_engine::{Database, Encryption, OpenError, Options, env, keys, store};
+pub use keyform_flow::surroundings;
 pub use keyform_language as language;
 pub use keyform_live as live;
 #[doc(inline)]

@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use keyform_core::Execute;
 use keyform_engine::Database;
+use keyform_flow::Tables;
 use keyform_language::bind::table_name;
 use keyform_language::diagnostic::render;
 use keyform_language::{Checked, Severity};
 use keyform_runtime::run::{RunError, Runner, Settings};
-use keyform_server::{Difference, Models, Served, Tables};
+use keyform_server::{Difference, Models, Served};
 
 use crate::application::Application;
 use crate::cursor_key;
@@ -89,7 +91,7 @@ pub enum Reload {
 #[derive(Debug)]
 pub enum ModelFileError {
     /// The file cannot be read.
-    Unreadable(PathBuf, String),
+    Unreadable(PathBuf, io::Error),
     /// The model has errors; contains the rendered diagnostics.
     Findings(PathBuf, String),
     /// A table name has a variable without a value.
@@ -108,11 +110,7 @@ impl fmt::Display for ModelFileError {
             Self::Unreadable(file, why) => write!(f, "cannot read {}: {why}", file.display()),
             Self::Findings(file, findings) => write!(f, "{} has errors:\n{}", file.display(), findings.trim_end()),
             Self::Variable(file, table) => {
-                write!(
-                    f,
-                    "{}: the table name {table} has a variable without a value: pass --set NAME=VALUE",
-                    file.display()
-                )
+                write!(f, "{}: the table name {table} has a variable without a value", file.display())
             }
             Self::Twice(file, name) => write!(f, "{}: another file also has a model {name}", file.display()),
             Self::Unrunnable(file, why) => write!(f, "{}: {why}", file.display()),
@@ -121,7 +119,15 @@ impl fmt::Display for ModelFileError {
     }
 }
 
-impl std::error::Error for ModelFileError {}
+impl std::error::Error for ModelFileError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Unreadable(_, error) => Some(error),
+            Self::Unrunnable(_, error) => Some(error),
+            Self::Findings(..) | Self::Variable(..) | Self::Twice(..) | Self::Nameless(_) => None,
+        }
+    }
+}
 
 impl ModelFiles {
     /// Loads models that run on an embedded database. `variables` are the values of variables in table names.
@@ -270,7 +276,7 @@ impl fmt::Debug for ModelFiles {
 }
 
 fn read(path: &Path) -> Result<String, ModelFileError> {
-    fs::read_to_string(path).map_err(|error| ModelFileError::Unreadable(path.to_owned(), error.to_string()))
+    fs::read_to_string(path).map_err(|error| ModelFileError::Unreadable(path.to_owned(), error))
 }
 
 fn findings(path: &Path, checked: &Checked) -> String {

@@ -9,11 +9,11 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use keyform_flow::Client;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
 use crate::api::live::Upgrade;
-use crate::client::Client;
 use crate::route;
 use crate::shared::Shared;
 use crate::stall::Stall;

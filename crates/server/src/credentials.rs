@@ -13,6 +13,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use keyform_flow::exposed_mode;
 use zeroize::Zeroizing;
 
 const ADVICE: &str = "# Access keys of keyform: one per line, id and secret. Keep this file secret.\n";
@@ -146,17 +147,11 @@ fn write_private(file: &Path, text: &str) -> io::Result<()> {
     writer.sync_all()
 }
 
-pub(crate) fn refuse_exposed(file: &Path) -> Result<(), CredentialsError> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let metadata = fs::metadata(file).map_err(|error| CredentialsError::io("read", file, error))?;
-        let mode = metadata.permissions().mode() & 0o7777;
-        if mode & 0o077 != 0 {
-            return Err(CredentialsError::Exposed { file: file.to_owned(), mode });
-        }
+fn refuse_exposed(file: &Path) -> Result<(), CredentialsError> {
+    match exposed_mode(file).map_err(|error| CredentialsError::io("read", file, error))? {
+        Some(mode) => Err(CredentialsError::Exposed { file: file.to_owned(), mode }),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 impl fmt::Debug for Credentials {

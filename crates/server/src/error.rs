@@ -59,17 +59,17 @@ impl fmt::Display for StartError {
             ),
             Self::WithoutTokens { address } => write!(
                 f,
-                "{address} can be reached from other machines and there is no key to verify the tokens of callers: pass --jwt-key-file, or listen on 127.0.0.1"
+                "{address} can be reached from other machines and there is no key to verify the tokens of callers: configure one, or listen on 127.0.0.1"
             ),
             Self::ModelsClosed => f.write_str(
-                "credentials are configured, but no key to verify the tokens of callers, so the models could not be called: pass --jwt-key-file, or serve no models",
+                "credentials are configured, but no key to verify the tokens of callers, so the models could not be called: configure one, or serve no models",
             ),
             Self::AllowedHost { name } => {
-                write!(f, "{name:?} is not a host name: --allowed-host takes names and addresses without a port, such as keyform.test")
+                write!(f, "{name:?} is not a host name: an allowed host is a name or an address without a port, such as keyform.test")
             }
             Self::PortInUse { address } => write!(
                 f,
-                "port {} of {} is in use: stop the program that has it, or choose another port with --port (0 takes a free one)",
+                "port {} of {} is in use: stop the program that has it, or choose another port (0 takes a free one)",
                 address.port(),
                 address.ip()
             ),

@@ -40,12 +40,11 @@ impl Refusal {
             Self::MalformedHost => "The host of the request cannot be parsed: send Host: NAME or NAME:PORT".to_owned(),
             Self::TwoNames => "The Host header and the request target name different hosts: send one name".to_owned(),
             Self::ForeignHost(host) => format!(
-                "This server does not accept requests for {host}: use localhost, or start the server with \
-                --allowed-host {host}"
+                "This server does not accept requests for {host}: use localhost, or add {host} to its allowed hosts"
             ),
             Self::ForeignPage => "A web page of another site sent this request, which a server in development mode \
-                rejects: open the page from localhost, start the server with --allowed-host and the page's host, or \
-                configure credentials and a token key"
+                rejects: open the page from localhost, add the page's host to the allowed hosts, or configure \
+                credentials and a token key"
                 .to_owned(),
         };
         reply::closing(reply::refusal(self.status(), &message))

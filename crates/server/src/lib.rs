@@ -11,14 +11,14 @@
 //!    sends `POST /` to the `endpoint` and answers the paths for probes and metrics.
 //! 4. `body` reads and decompresses the body; [`Credentials`] and `sigv4` authenticate the request.
 //! 5. `endpoint` decodes the operation, executes it and encodes the answer; `work` selects the thread.
-//! 6. `api` serves the paths below `/v1`: the patterns of [`Models`], for callers with tokens.
+//! 6. `api` serves the paths below `/v1`: the patterns of [`Models`] and the flows of [`keyform_flow`], for callers with
+//!    tokens.
 //! 7. `reply` adds the headers that SDKs expect; `observe` counts and logs the request.
 
 mod accept;
 mod admission;
 mod api;
 mod body;
-mod client;
 mod connection;
 mod credentials;
 pub mod descriptors;
@@ -44,16 +44,13 @@ mod sigv4;
 mod stall;
 mod stream;
 mod strict;
-mod throttle;
 mod work;
 mod worker;
 
-pub use api::{Difference, Flow, FlowCall, FlowError, Models, Served, Tables, TokenKeys, TokenKeysError, openapi};
-pub use client::Client;
+pub use api::{Difference, Models, Served, openapi};
 pub use credentials::{Credentials, CredentialsError, generate as generate_credentials};
 pub use error::StartError;
 pub use metrics::{Figure, FigureKind};
 pub use security::Security;
 pub use server::{Running, Server};
 pub use settings::{Clock, Limits, MetricsAddress, Probe, Settings, Timeouts};
-pub use throttle::{Attempts, Rate, Stopwatch, Throttle, Throttled};

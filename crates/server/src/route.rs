@@ -84,7 +84,7 @@ pub(crate) fn is_asking(method: &Method) -> bool {
 fn metrics(shared: &Shared, head: &Parts) -> Reply {
     let page = || reply::figures(shared.metrics.page(shared));
     if shared.metrics_elsewhere {
-        return reply::refusal(StatusCode::NOT_FOUND, "Metrics have a separate port: see --metrics-port");
+        return reply::refusal(StatusCode::NOT_FOUND, "Metrics have a separate port");
     }
     match (shared.security, &shared.verifier) {
         (Security::Development, _) => page(),
@@ -92,13 +92,14 @@ fn metrics(shared: &Shared, head: &Parts) -> Reply {
         (_, Some(_)) => credentials_wanted(),
         (_, None) => reply::refusal(
             StatusCode::FORBIDDEN,
-            "Metrics are closed: run `keyform credentials add` to read them with an access key, or start the server with --metrics-port",
+            "Metrics are closed: run `keyform credentials add` to read them with an access key, or give metrics a port of their own",
         ),
     }
 }
 
 fn credentials_wanted() -> Reply {
-    let advice = "Metrics need an access key: sign the request, or send it with HTTP Basic; or start the server with --metrics-port";
+    let advice =
+        "Metrics need an access key: sign the request, or send it with HTTP Basic; or give metrics a port of their own";
     let mut reply = reply::refusal(StatusCode::UNAUTHORIZED, advice);
     let scheme = HeaderValue::from_static("Basic realm=\"keyform metrics\"");
     reply.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);

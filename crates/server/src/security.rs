@@ -91,10 +91,10 @@ impl Security {
                 "Development mode: no token key is configured. Callers are who their X-Keyform-Caller header says."
             }
             (Self::SignedOperations, true) => {
-                "Secured: DynamoDB operations must be signed. The model API (/v1) is closed until a token key is configured: pass --jwt-key-file."
+                "Secured: DynamoDB operations must be signed. The model API (/v1) is closed until a token key is configured."
             }
             (Self::SignedOperations, false) => {
-                "Secured: the model API (/v1) is closed until a token key is configured: pass --jwt-key-file."
+                "Secured: the model API (/v1) is closed until a token key is configured."
             }
             (Self::TokenCalls, true) => {
                 "Secured: calls of models must carry a token. DynamoDB operations (POST /) are closed until credentials are configured: run `keyform credentials add`."
@@ -122,8 +122,8 @@ impl Security {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::TokenKeys;
     use crate::credentials::Credentials;
+    use keyform_flow::TokenKeys;
 
     fn state(credentials: bool, token_keys: TokenKeys) -> Security {
         let pairs = credentials.then(|| ("id".to_owned(), "secret".to_owned()));

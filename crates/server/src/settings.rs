@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use keyform_core::execute::BoxFuture;
+use keyform_flow::TokenKeys;
 
-use crate::api::{Models, TokenKeys};
+use crate::api::Models;
 use crate::credentials::Credentials;
 use crate::metrics::Figure;
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use keyform::CallError;
-use keyform::application::{Application, Host, Job, claims};
-use keyform::server::{Flow, FlowCall, FlowError};
+use keyform::application::{Application, claims};
+use keyform::flow::{Flow, FlowCall, FlowError, Host, Job};
 
 use crate::access::{self, Access};
 use crate::dissolution::{self, Dissolve, Dissolved};

@@ -15,7 +15,7 @@
 //! error that explains the mismatch.
 
 use keyform::CallError;
-use keyform::server::FlowError;
+use keyform::flow::FlowError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

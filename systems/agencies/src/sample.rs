@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use keyform::application::Host;
-use keyform::server::FlowError;
+use keyform::flow::{FlowError, Host};
 use serde_json::{Map, Value};
 
 use crate::model::{AddMemberError, Agencies, Agency, Caller};

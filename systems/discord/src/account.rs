@@ -3,8 +3,8 @@
 //! A log-in does not reveal whether an address has an account: an unknown address and a wrong password get the same
 //! answer, after the same reads and the same hashing.
 
+use keyform::flow::{FlowError, Tables};
 use keyform::runtime::run::{Call, RunError};
-use keyform::server::{FlowError, Tables};
 use keyform::typed::{FromAttributes as _, check_text};
 use keyform::{AttributeValue, Attributes, Secret, Timestamp};
 use schemars::JsonSchema;

@@ -1,8 +1,8 @@
 //! The chat as an application: its flows and its sample data.
 
 use keyform::CallError;
-use keyform::application::{Application, Host, claims};
-use keyform::server::{Flow, FlowCall, FlowError};
+use keyform::application::{Application, claims};
+use keyform::flow::{Flow, FlowCall, FlowError, Host};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use keyform::server::FlowError;
+use keyform::flow::FlowError;
 use keyform::{Epoch, Ulid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use keyform::server::{Attempts, Rate};
+use keyform::flow::{Attempts, Rate};
 
 /// Generous, because all clients behind one proxy count as one.
 const PER_CLIENT: Rate = Rate::new(100, Duration::from_secs(1));

@@ -8,7 +8,7 @@ use std::fmt;
 
 use argon2::password_hash::phc::{Output, ParamsString, PasswordHash, Salt};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
-use keyform::application::{BlockingPool, PoolError};
+use keyform::flow::{BlockingPool, PoolError};
 
 /// Minimum length of a password.
 pub const CHARACTERS_MIN: usize = 10;
@@ -160,7 +160,7 @@ impl From<PoolError> for HashError {
     }
 }
 
-impl From<HashError> for keyform::server::FlowError {
+impl From<HashError> for keyform::flow::FlowError {
     fn from(error: HashError) -> Self {
         match error {
             HashError::Pool(error) => error.into(),

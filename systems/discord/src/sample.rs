@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use keyform::Secret;
-use keyform::server::FlowError;
+use keyform::flow::FlowError;
 
 use crate::account::{LogIn, Registration};
 use crate::model::{ChannelId, CreateChannelInput, CreateInviteInput, CreateServerInput, InviteCode, ServerId, UserId};

@@ -4,7 +4,7 @@
 //! number of messages and returns a cursor to continue. The comparison ignores case, which a filter in the store could
 //! not do.
 
-use keyform::server::FlowError;
+use keyform::flow::FlowError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use keyform::Timestamp;
-use keyform::server::FlowError;
+use keyform::flow::FlowError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

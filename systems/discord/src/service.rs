@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keyform::CallError;
-use keyform::application::Host;
+use keyform::flow::{Attempts, Client, Host, Throttled};
 use keyform::runtime::run::Surroundings;
-use keyform::server::{Attempts, Client, Throttled};
 use tokio::sync::OnceCell;
 
 use crate::gateway::{Gateway, Mailboxes};

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use keyform::server::FlowError;
+use keyform::flow::FlowError;
 use keyform::{CallError, EpochMs, Ulid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,7 @@
 //! Permission checks for flows that act for a workspace with the rights of code.
 
+use keyform::flow::FlowError;
 use keyform::runtime::run::Caller;
-use keyform::server::FlowError;
 
 use crate::Helpmaton;
 use crate::model::WorkspaceId;

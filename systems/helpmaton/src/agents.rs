@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use keyform::application::Application;
+use keyform::flow::{FlowCall, FlowError};
 use keyform::runtime::run::{Caller, RunError};
-use keyform::server::{FlowCall, FlowError};
 use keyform::{CallError, Decimal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

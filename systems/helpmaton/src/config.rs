@@ -1,6 +1,6 @@
 //! Checks of configurations that are stored as a whole.
 
-use keyform::server::FlowError;
+use keyform::flow::FlowError;
 use serde_json::{Map, Value};
 
 /// Fields of a configuration.

@@ -15,8 +15,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use keyform::application::{Application, Job};
-use keyform::server::{FlowCall, FlowError};
+use keyform::application::Application;
+use keyform::flow::{FlowCall, FlowError, Job};
 use keyform::{CallError, Date};
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -41,7 +41,8 @@ pub mod usage;
 pub mod webhooks;
 
 use keyform::CallError;
-use keyform::application::{Application, Host};
+use keyform::application::Application;
+use keyform::flow::Host;
 
 pub use system::{Helpmaton, RequestLimit, Settings, derived_id};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use keyform::server::{Attempts, Client, Rate, Throttled};
+use keyform::flow::{Attempts, Client, Rate, Throttled};
 
 use crate::Helpmaton;
 

@@ -1,7 +1,7 @@
 //! MCP servers of a workspace. Their credentials are checked when they are set, encrypted, and never returned.
 
 use keyform::application::Application;
-use keyform::server::{FlowCall, FlowError};
+use keyform::flow::{FlowCall, FlowError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Creates workspaces within the limits of the owner's subscription.
 
 use keyform::application::Application;
-use keyform::server::{FlowCall, FlowError};
+use keyform::flow::{FlowCall, FlowError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;

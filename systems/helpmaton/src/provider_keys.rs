@@ -5,7 +5,7 @@
 
 use keyform::CallError;
 use keyform::application::Application;
-use keyform::server::{FlowCall, FlowError};
+use keyform::flow::{FlowCall, FlowError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

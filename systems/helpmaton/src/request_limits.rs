@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use keyform::Timestamp;
 use keyform::application::Application;
+use keyform::flow::{FlowCall, FlowError};
 use keyform::runtime::run::RunError;
-use keyform::server::{FlowCall, FlowError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

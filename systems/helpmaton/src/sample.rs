@@ -1,6 +1,6 @@
 //! Sample data: Ada, who has a workspace on a paid plan, and Bob, who is a member of it.
 
-use keyform::server::FlowError;
+use keyform::flow::FlowError;
 
 use crate::Helpmaton;
 use crate::identity::{caller_of, own_subscription_id};

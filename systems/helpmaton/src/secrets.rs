@@ -6,7 +6,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use keyform::application::{BlockingPool, PoolError};
+use keyform::flow::{BlockingPool, PoolError};
 use keyform::runtime::run::Surroundings;
 use scrypt::Params;
 use sha2::{Digest, Sha256};
@@ -184,7 +184,7 @@ impl From<PoolError> for HashingFailed {
     }
 }
 
-impl From<HashingFailed> for keyform::server::FlowError {
+impl From<HashingFailed> for keyform::flow::FlowError {
     fn from(error: HashingFailed) -> Self {
         match error {
             HashingFailed::Pool(error) => error.into(),

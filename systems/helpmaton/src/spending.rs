@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use keyform::server::{Flow, FlowCall, FlowError};
+use keyform::flow::{Flow, FlowCall, FlowError};
 use keyform::{CallError, Date, Money, application::Application};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -5,9 +5,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use keyform::application::{Host, claims};
+use keyform::application::claims;
+use keyform::flow::{Flow, FlowCall, FlowError, Host};
 use keyform::runtime::run::{Caller, Surroundings};
-use keyform::server::{Flow, FlowCall, FlowError};
 use keyform::{CallError, Execute, Secret, Timestamp, Uuid};
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -17,8 +17,8 @@
 use std::time::Duration;
 
 use keyform::CallError;
-use keyform::application::{Application, Job};
-use keyform::server::FlowError;
+use keyform::application::Application;
+use keyform::flow::{FlowError, Job};
 
 use crate::Helpmaton;
 use crate::documents::is_of_workspace;

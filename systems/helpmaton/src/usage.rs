@@ -8,8 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use keyform::application::{Application, Job};
-use keyform::server::{FlowCall, FlowError};
+use keyform::application::Application;
+use keyform::flow::{FlowCall, FlowError, Job};
 use keyform::{CallError, Date, Money};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

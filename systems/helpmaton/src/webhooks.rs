@@ -1,6 +1,6 @@
 //! Webhook requests, kept for 30 days. A long body is truncated in the item and stored completely in the object store.
 
-use keyform::server::FlowError;
+use keyform::flow::FlowError;
 
 use crate::Helpmaton;
 use crate::model::{AgentKeyId, LogWebhookInput, UserId, WebhookLog, WebhookLogRequestId};

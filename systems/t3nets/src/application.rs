@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use keyform::CallError;
-use keyform::application::{Application, Host, claims};
-use keyform::server::{Flow, FlowCall, FlowError};
+use keyform::application::{Application, claims};
+use keyform::flow::{Flow, FlowCall, FlowError, Host};
 
 use crate::channels::{self, Channel, Connected};
 use crate::conversations::{self, History, NewTurn, Recorder, Saved, WhichConversation};

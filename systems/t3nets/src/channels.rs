@@ -4,7 +4,7 @@
 //! channel. Secret ids are hashed before they become keys, so that readers of the table cannot act as the bot.
 
 use keyform::CallError;
-use keyform::server::FlowError;
+use keyform::flow::FlowError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

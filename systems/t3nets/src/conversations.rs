@@ -4,10 +4,9 @@
 //! the head and increments the daily count, so concurrent turns are not lost, and the tenant's daily limit holds for
 //! all senders.
 
-use keyform::application::Host;
+use keyform::flow::{Host, Tables};
 use keyform::live::handle::EntityChange;
 use keyform::runtime::run::{Call, Caller as RunCaller, Runner};
-use keyform::server::Tables;
 use keyform::typed::{FromAttributes, ToAttribute, refused};
 use keyform::{Attributes, CallError};
 use schemars::JsonSchema;

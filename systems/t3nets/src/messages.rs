@@ -9,8 +9,7 @@
 
 use std::time::Duration;
 
-use keyform::application::Host;
-use keyform::server::FlowError;
+use keyform::flow::{FlowError, Host};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

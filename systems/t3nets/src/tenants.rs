@@ -4,7 +4,7 @@
 //! `finishOnboarding` makes it *active*. While it is *suspended*, a guard of the model refuses all its callers.
 
 use keyform::CallError;
-use keyform::server::FlowError;
+use keyform::flow::FlowError;
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -1,7 +1,7 @@
 //! The system as an application: its flows and its sample data.
 
-use keyform::application::{Application, Host, claims};
-use keyform::server::{Flow, FlowCall, FlowError};
+use keyform::application::{Application, claims};
+use keyform::flow::{Flow, FlowCall, FlowError, Host};
 use keyform::{CallError, Uuid};
 use schemars::JsonSchema;
 use serde::Deserialize;

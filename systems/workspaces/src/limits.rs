@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use keyform::server::{Attempts, Rate};
+use keyform::flow::{Attempts, Rate};
 
 /// Guesses of an invite code: viewing an invite, and joining with it. The limit per client is generous, because all
 /// clients behind one proxy count as one.

@@ -1,7 +1,7 @@
 //! Sample data: a reading list that two people share.
 
 use keyform::Uuid;
-use keyform::server::FlowError;
+use keyform::flow::FlowError;
 use serde_json::json;
 
 use crate::invitation;

@@ -31,6 +31,7 @@ pub use counted::Counted;
 pub use counting::Counting;
 pub use dice::Dice;
 pub use eventually::eventually;
+pub use keyform_engine::env::ManualEnv;
 pub use scene::{Scene, on_embedded, on_every_store};
 pub use site::{Answer, Site};
 pub use store::{Store, connect, stage};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use keyform::application::Host;
+use keyform::flow::Host;
 use keyform::runtime::seal::Keyring;
 use keyform::{Execute, ModelOptions};
 use tokio::runtime::{Builder, Runtime};

@@ -4,7 +4,8 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use keyform::application::{Application, Host};
+use keyform::application::Application;
+use keyform::flow::Host;
 use keyform::serde_json::{Value, from_str};
 use keyform::server::{Models, Running, Settings};
 

@@ -13,7 +13,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use keyform::Database;
 use keyform::language::Checked;
 use keyform::runtime::run::{Call, Runner, Settings as RunSettings};
-use keyform::server::{Limits, Models, Running, Served, Server, Settings, Tables};
+use keyform::flow::Tables;
+use keyform::server::{Limits, Models, Running, Served, Server, Settings};
 use keyform::surroundings::System;
 
 const MODEL: &str = r#"

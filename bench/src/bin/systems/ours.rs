@@ -4,8 +4,9 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use keyform::application::{Application, Host};
-use keyform::server::{Flow, FlowCall, FlowError, Running, Server, Settings};
+use keyform::application::Application;
+use keyform::flow::{Flow, FlowCall, FlowError, Host};
+use keyform::server::{Running, Server, Settings};
 use keyform::{Database, ModelFiles, Money};
 use keyform_driver::http::Connection;
 use keyform_helpmaton::model::ReserveCreditsInput;

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
-use keyform::files::{Export, Format, export};
 use keyform::surroundings::System;
+use keyform::transfer::{Export, Format, export};
 
 use crate::failure::Failure;
 use crate::output;

@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
-use keyform::files::{Format, Import, import};
 use keyform::operation::CreateTable;
 use keyform::runtime::deploy::{self, Patience};
 use keyform::surroundings::System;
 use keyform::table::{KeySchema, ScalarType};
+use keyform::transfer::{Format, Import, import};
 use keyform::{ErrorCode, Execute, Operation};
 
 use crate::failure::Failure;

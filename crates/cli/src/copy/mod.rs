@@ -8,9 +8,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
-use keyform::copy::{Checkpoint, Copier, Follow, Settings};
 use keyform::operation::ListTables;
 use keyform::surroundings::System;
+use keyform::transfer::{Checkpoint, Copier, CopySettings, Follow};
 use keyform::{Execute, Operation, Output};
 use tokio::sync::watch;
 
@@ -100,10 +100,10 @@ async fn copy(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn settings(arguments: &ArgMatches, stop: watch::Receiver<bool>) -> Settings {
+fn settings(arguments: &ArgMatches, stop: watch::Receiver<bool>) -> CopySettings {
     let number = |name: &str| arguments.get_one::<u64>(name).copied();
     let idle_millis = number("until-idle").map(|secs| i64::try_from(secs * 1000).unwrap_or(i64::MAX));
-    Settings {
+    CopySettings {
         segments: number("segments").and_then(|segments| u32::try_from(segments).ok()).unwrap_or(8),
         write_units: number("write-units"),
         page_items: number("page-items").and_then(|items| usize::try_from(items).ok()),

@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use keyform::copy::{Phase, Progress};
+use keyform::transfer::{Phase, Progress};
 
 use crate::output;
 

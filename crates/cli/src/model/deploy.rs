@@ -136,8 +136,18 @@ async fn plan(checked: &Checked, place: &Place, arguments: &ArgMatches) -> Resul
 fn print(plan: &Plan, arguments: &ArgMatches) -> Result<(), Failure> {
     match arguments.get_one::<String>("format").map(String::as_str) {
         Some("json") => output::line(&serde_json::to_string_pretty(&deploy::json::json(plan))?),
-        _ => output::line(deploy::text::text(plan).trim_end()),
+        _ => {
+            output::line(deploy::text::text(plan).trim_end())?;
+            destroyable(plan)
+        }
     }
+}
+
+/// Prints the flags that permit what the plan leaves in the store.
+fn destroyable(plan: &Plan) -> Result<(), Failure> {
+    let names = plan.tables.iter().flat_map(|table| &table.destroyable);
+    let flags: Vec<String> = names.map(|name| format!("--destroy {name}")).collect();
+    if flags.is_empty() { Ok(()) } else { output::line(&format!("To destroy: {}", flags.join(" "))) }
 }
 
 /// Asks for confirmation on a terminal.

@@ -191,7 +191,7 @@ fn stage(arguments: &ArgMatches) -> Stage {
 }
 
 /// Reports the progress of copying every thousand items, because a copy in the store may take long.
-fn copied(progress: &keyform::copy::Progress) {
+fn copied(progress: &keyform::transfer::Progress) {
     if progress.items.is_multiple_of(1000) && progress.items > 0 {
         output::note(&format!("copying {}: {} of about {}", progress.table, progress.items, progress.items_total));
     }

@@ -95,15 +95,13 @@ impl fmt::Display for KeyError {
         match self {
             Self::MasterMissing { file, data_dir } => write!(
                 f,
-                "{} is encrypted, but its master key file was not found at {}: restore the file, or pass its path \
-                with --master-key-file or KEYFORM_MASTER_KEY_FILE",
+                "{} is encrypted, but its master key file was not found at {}: restore the file, or open the database with the file that contains the key",
                 data_dir.display(),
                 file.display()
             ),
             Self::WrongMaster { file, needed } => write!(
                 f,
-                "the data is encrypted with master key {needed}, which is not in {}: pass the file that contains it \
-                with --master-key-file or KEYFORM_MASTER_KEY_FILE",
+                "the data is encrypted with master key {needed}, which is not in {}: open the database with the file that contains it",
                 file.display()
             ),
             Self::Exposed { file, mode } => write!(
@@ -123,7 +121,7 @@ impl fmt::Display for KeyError {
                 super::KEY_RING_FILE
             ),
             Self::DirectoryMissing { data_dir } => {
-                write!(f, "no data directory {}: choose one with --data", data_dir.display())
+                write!(f, "no data directory {}", data_dir.display())
             }
             Self::Foreign { data_dir, found } => write!(
                 f,

@@ -138,7 +138,7 @@ fn rotation_adds_keys_and_keeps_the_older_data_keys() {
 fn rotation_of_nothing_is_refused_and_makes_nothing() {
     let place = Place::new();
     let refusal = rotate(&place.data(), &place.master()).unwrap_err();
-    assert!(refusal.to_string().contains("choose one with --data"), "{refusal}");
+    assert!(refusal.to_string().contains("no data directory"), "{refusal}");
     fs::create_dir(place.data()).unwrap();
     assert!(matches!(rotate(&place.data(), &place.master()), Err(KeyError::RingMissing { .. })));
     assert!(!place.master().exists());

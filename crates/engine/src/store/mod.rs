@@ -52,7 +52,9 @@ mod weight;
 
 pub use batch::{Batch, SeqNo};
 pub use commit::Commit;
-pub use disk::{Disk, DiskFile, DiskLock, Holder, PowerCut, RealDisk, Scarce, SimDisk};
+pub use disk::{Disk, DiskFile, DiskLock, Holder, RealDisk};
+#[cfg(any(test, feature = "testing"))]
+pub use disk::{PowerCut, Scarce, SimDisk};
 pub use error::StoreError;
 pub use kv::Store;
 pub use options::{Durability, StoreOptions, StoreStats};

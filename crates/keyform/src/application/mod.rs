@@ -5,9 +5,6 @@
 //!    and sample data.
 //! 3. [`Application::served`] is the part that a server serves; [`Application::start`] runs its jobs and handlers.
 
-mod host;
-mod job;
-mod pool;
 mod running;
 
 use std::collections::BTreeMap;
@@ -15,15 +12,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use keyform_core::execute::BoxFuture;
+use keyform_flow::{Attempts, Flow, FlowError, Host, Job, Tables, Throttle};
 use keyform_live::handle::{EntityChange, HandleError, Handlers};
 use keyform_runtime::run::{Caller, Runner};
-use keyform_server::{Attempts, Flow, FlowError, Served, Tables, Throttle};
+use keyform_server::Served;
 
 use crate::typed::{Calls, FromAttributes};
 
-pub use host::Host;
-pub use job::Job;
-pub use pool::{BlockingPool, PoolError};
 pub use running::RunningApplication;
 
 /// Converts the caller of a flow to the model's typed claims: `discord.as_caller(claims(&call.caller)?)`.
@@ -44,7 +39,8 @@ type MakeSample = dyn Fn() -> BoxFuture<'static, Result<Vec<String>, String>> + 
 /// ```
 /// use std::time::Duration;
 ///
-/// use keyform::application::{Application, Host, Job};
+/// use keyform::application::Application;
+/// use keyform::flow::{Host, Job};
 /// use keyform::{CallError, Database};
 ///
 /// keyform::model!("tests/behaviours/library.kf");

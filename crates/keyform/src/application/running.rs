@@ -1,11 +1,12 @@
 //! Running jobs and handlers of an application.
 
+use keyform_flow::Job;
 use keyform_live::handle::{HandleError, RunningHandlers};
 use keyform_runtime::run::RunError;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::{Application, Job};
+use super::Application;
 
 /// Running jobs and handlers. Dropping it stops them.
 pub struct RunningApplication {

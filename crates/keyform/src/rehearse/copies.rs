@@ -6,8 +6,8 @@ use std::sync::Arc;
 use keyform_core::operation::{BatchWriteItem, WriteRequest};
 use keyform_core::{Attributes, Execute, Operation};
 use keyform_engine::Database;
+use keyform_transfer::{Checkpoint, Copier, CopySettings, describe, like, page};
 
-use crate::copy::{Checkpoint, Copier, Settings, like, segment, target};
 use crate::surroundings::System;
 
 use super::beside::Beside;
@@ -41,7 +41,7 @@ async fn copy_table(
     bytes: &mut u64,
     bytes_max: u64,
 ) -> Result<u64, RehearseError> {
-    let Some(description) = target::describe(store, table).await? else { return Ok(0) };
+    let Some(description) = describe(store, table).await? else { return Ok(0) };
     // The reported size may be hours old. It avoids reading in vain; the actual size is counted as well.
     if *bytes + description.size_bytes > bytes_max {
         return Err(RehearseError::TooLarge { bytes: *bytes + description.size_bytes, bytes_max });
@@ -50,7 +50,7 @@ async fn copy_table(
     let mut count = 0;
     let mut start: Option<Attributes> = None;
     loop {
-        let page = segment::page(store, table, None, None, start.take()).await?;
+        let page = page(store, table, None, None, start.take()).await?;
         let items = page.items.unwrap_or_default();
         count += items.len() as u64;
         *bytes += items.iter().map(|item| item.as_bytes().len() as u64).sum::<u64>();
@@ -72,7 +72,7 @@ async fn copy_table(
 /// Fails if a copy's name is taken, because that table may belong to another application.
 pub(super) async fn refuse_taken(beside: &Beside, tables: &[String]) -> Result<(), RehearseError> {
     for table in tables {
-        if target::describe(beside, table).await?.is_some() {
+        if describe(beside, table).await?.is_some() {
             return Err(RehearseError::Taken(beside.name(table)));
         }
     }
@@ -92,13 +92,13 @@ pub(super) async fn beside(
         surroundings: Arc::new(System),
         // No verification, because the source may be written meanwhile, and a rehearsal needs representative items
         // rather than an exact copy.
-        settings: Settings { write_units, verify: false, ..Settings::default() },
+        settings: CopySettings { write_units, verify: false, ..CopySettings::default() },
         checkpoint: Arc::new(Checkpoint::in_memory()),
         progress: watched.clone(),
     };
     let mut copied = Copied::new();
     for table in tables {
-        let items = match target::describe(&*beside.store, table).await? {
+        let items = match describe(&*beside.store, table).await? {
             Some(_) => copier.table(table, table).await?.items,
             None => 0,
         };
@@ -110,7 +110,7 @@ pub(super) async fn beside(
 /// Deletes the copies.
 pub(super) async fn remove(beside: &Beside, tables: &[String]) -> Result<(), RehearseError> {
     for table in tables {
-        if target::describe(beside, table).await?.is_some() {
+        if describe(beside, table).await?.is_some() {
             beside.execute(Operation::DeleteTable { table: table.clone() }).await?;
         }
     }

@@ -4,8 +4,7 @@ use std::fmt;
 
 use keyform_core::Error;
 use keyform_runtime::evolve::MigrateError;
-
-use crate::copy::CopyError;
+use keyform_transfer::CopyError;
 
 /// Error of a rehearsal.
 #[derive(Debug)]
@@ -30,15 +29,15 @@ impl fmt::Display for RehearseError {
         match self {
             Self::TooLarge { bytes, bytes_max } => write!(
                 f,
-                "the tables have at least {} MB of items, but a rehearsal in memory holds {} MB: pass --tables-prefix \
-                rehearsal- to rehearse on copies in the store itself, which are deleted at the end",
+                "the tables have at least {} MB of items, but a rehearsal in memory holds {} MB: rehearse on copies in the \
+                store itself, which are deleted at the end",
                 bytes / 1_000_000,
                 bytes_max / 1_000_000
             ),
             Self::Taken(table) => write!(
                 f,
-                "the table {table} already exists: if an interrupted rehearsal left it behind, delete it (`keyform \
-                deploy` with --destroy), or choose another --tables-prefix"
+                "the table {table} already exists: if an interrupted rehearsal left it behind, delete it, or choose another \
+                prefix for the copies"
             ),
             Self::Copy(error) => error.fmt(f),
             Self::Migrate(error) => error.fmt(f),
@@ -46,7 +45,15 @@ impl fmt::Display for RehearseError {
     }
 }
 
-impl std::error::Error for RehearseError {}
+impl std::error::Error for RehearseError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Copy(error) => Some(error),
+            Self::Migrate(error) => Some(error),
+            Self::TooLarge { .. } | Self::Taken(_) => None,
+        }
+    }
+}
 
 impl From<MigrateError> for RehearseError {
     fn from(error: MigrateError) -> Self {

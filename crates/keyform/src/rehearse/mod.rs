@@ -19,8 +19,8 @@ use keyform_language::Checked;
 use keyform_language::bookkeeping::MIGRATIONS;
 use keyform_runtime::evolve::{Estimate, MigrateError, Migration, Pace, RolledBack, Verified, Watch};
 use keyform_runtime::seal::Keyring;
+use keyform_transfer::Progress;
 
-use crate::copy;
 use crate::surroundings::System;
 
 pub use error::RehearseError;
@@ -29,7 +29,7 @@ use beside::Beside;
 use copies::Copied;
 
 /// Progress callback of a copy.
-type Watched = Arc<dyn Fn(&copy::Progress) + Send + Sync>;
+type Watched = Arc<dyn Fn(&Progress) + Send + Sync>;
 
 /// Location of the copies.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -28,14 +28,9 @@ impl Calls {
     /// A variable has no value, or the model has encrypted fields and there are no keys.
     pub fn new(source: &str, store: Arc<dyn Execute>, options: ModelOptions) -> Result<Self, CallError> {
         let checked = trusted(source);
-        check_variables(&checked, &options)?;
-        let settings = Settings {
-            variables: options.variables,
-            cursor_key: options.cursor_key.unwrap_or_else(random_key),
-            without_transactions: options.without_transactions,
-            field_keys: options.field_keys,
-        };
-        let runner = Runner::new(Arc::new(checked), store, options.surroundings, settings)?;
+        let settings = options.settings();
+        check_variables(&checked, &settings)?;
+        let runner = Runner::new(Arc::new(checked), store, options.world(), settings)?;
         Ok(Self { runner, caller: Caller::System, token: None })
     }
 
@@ -115,17 +110,11 @@ fn trusted(source: &str) -> Checked {
     Checked { source: source.to_owned(), document, model, plans, diagnostics }
 }
 
-fn check_variables(checked: &Checked, options: &ModelOptions) -> Result<(), CallError> {
-    match crate::models::unnamed_table(checked, &options.variables) {
+fn check_variables(checked: &Checked, settings: &Settings) -> Result<(), CallError> {
+    match crate::models::unnamed_table(checked, &settings.variables) {
         Some(name) => Err(CallError::Variable(name)),
         None => Ok(()),
     }
-}
-
-fn random_key() -> [u8; 32] {
-    let mut key = [0; 32];
-    getrandom::fill(&mut key).expect("the operating system provides randomness");
-    key
 }
 
 fn structs<T: FromAttributes>(items: Vec<Found>) -> Result<Vec<T>, CallError> {

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use keyform_core::Error;
+use keyform_flow::FlowError;
 use keyform_runtime::run::RunError;
 use keyform_runtime::seal::SealError;
-use keyform_server::FlowError;
 
 /// Error of a typed call. The named outcomes of a write are not included: they are variants of the write's own enum.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,7 +62,25 @@ impl fmt::Display for CallError {
     }
 }
 
-impl std::error::Error for CallError {}
+impl std::error::Error for CallError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Sealing(error) => Some(error),
+            Self::Store(error) => Some(error),
+            Self::Item(wrong) => Some(wrong),
+            Self::NotFound(_)
+            | Self::Forbidden
+            | Self::Arguments(_)
+            | Self::Cursor
+            | Self::Busy
+            | Self::NotRunnable(_)
+            | Self::Unknown(_)
+            | Self::Gone
+            | Self::Variable(_)
+            | Self::Unexpected(_) => None,
+        }
+    }
+}
 
 impl From<WrongItem> for CallError {
     fn from(wrong: WrongItem) -> Self {

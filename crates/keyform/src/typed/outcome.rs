@@ -104,7 +104,7 @@ macro_rules! outcomes {
             }
         }
 
-        impl ::std::convert::From<$name> for $crate::server::FlowError {
+        impl ::std::convert::From<$name> for $crate::flow::FlowError {
             fn from(error: $name) -> Self {
                 match error {
                     $($name::$variant => Self::refused($text, concat!("refused: ", $text)),)*

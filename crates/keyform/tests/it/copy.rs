@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use keyform::copy::{Checkpoint, Copier, CopyError, Follow, Report, Settings, fingerprint};
-use keyform::env::ManualEnv;
 use keyform::operation::{CreateTable, DeleteItem, PutItem, TimeToLive, UpdateTimeToLive, WriteRequest};
 use keyform::surroundings::System;
 use keyform::table::{GlobalIndex, KeySchema, LocalIndex, Projection, ScalarType, StreamView, TableDescription};
+use keyform::transfer::{Checkpoint, Copier, CopyError, CopyReport, CopySettings, Follow, fingerprint};
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Options, Output};
+use keyform_engine::env::ManualEnv;
 use keyform_scenario::fault::Mortal;
 use keyform_scenario::{Store, stage};
 use tokio::sync::watch;
@@ -87,7 +87,7 @@ async fn fill(store: &dyn Execute, table: &str, items: i64) {
     }
 }
 
-fn copier(from: Arc<dyn Execute>, to: Arc<dyn Execute>, settings: Settings, checkpoint: Checkpoint) -> Copier {
+fn copier(from: Arc<dyn Execute>, to: Arc<dyn Execute>, settings: CopySettings, checkpoint: Checkpoint) -> Copier {
     Copier {
         from,
         to,
@@ -110,9 +110,13 @@ async fn remove(store: &dyn Execute, table: &str) {
 }
 
 /// Returns settings that follow until the source is idle this long.
-fn following(idle_millis: i64) -> Settings {
+fn following(idle_millis: i64) -> CopySettings {
     let (_, stop) = watch::channel(false);
-    Settings { segments: 2, follow: Some(Follow { stop, idle_millis: Some(idle_millis) }), ..Settings::default() }
+    CopySettings {
+        segments: 2,
+        follow: Some(Follow { stop, idle_millis: Some(idle_millis) }),
+        ..CopySettings::default()
+    }
 }
 
 #[tokio::test]
@@ -128,7 +132,7 @@ async fn a_table_is_copied_between_any_two_stores() {
         let setting = TimeToLive { attribute: "expires".to_owned(), enabled: true };
         let expire = UpdateTimeToLive { table: source.clone(), setting };
         from.execute.execute(Operation::UpdateTimeToLive(expire)).await.unwrap();
-        let copier = copier(from.execute.clone(), to.execute.clone(), Settings::default(), Checkpoint::in_memory());
+        let copier = copier(from.execute.clone(), to.execute.clone(), CopySettings::default(), Checkpoint::in_memory());
         let report = copier.table(&source, &target).await.unwrap();
         let place = format!("{} to {}", from.name, to.name);
         assert!(report.made && report.items == 60 && report.verified.is_some_and(|both| both.items == 60), "{place}");
@@ -152,11 +156,12 @@ async fn what_cannot_be_copied_is_refused() {
     fill(&*from, "things", 3).await;
     fill(&*to, "things", 1).await;
     let copier = |settings| copier(from.clone(), to.clone(), settings, Checkpoint::in_memory());
-    let refused = copier(Settings::default()).table("nothing", "things").await;
+    let refused = copier(CopySettings::default()).table("nothing", "things").await;
     assert!(matches!(refused, Err(CopyError::NoTable(table)) if table == "nothing"));
-    let refused = copier(Settings::default()).table("things", "things").await;
+    let refused = copier(CopySettings::default()).table("things", "things").await;
     assert!(matches!(refused, Err(CopyError::NotEmpty(table)) if table == "things"));
-    let overwritten = copier(Settings { overwrite: true, ..Settings::default() }).table("things", "things").await;
+    let overwritten =
+        copier(CopySettings { overwrite: true, ..CopySettings::default() }).table("things", "things").await;
     assert_eq!(overwritten.unwrap().items, 3);
     let other = CreateTable {
         attributes: [("id".to_owned(), ScalarType::S)].into(),
@@ -164,7 +169,7 @@ async fn what_cannot_be_copied_is_refused() {
         ..CreateTable::named("other")
     };
     to.execute(Operation::CreateTable(other.clone())).await.unwrap();
-    let refused = copier(Settings::default()).table("things", "other").await;
+    let refused = copier(CopySettings::default()).table("things", "other").await;
     assert!(matches!(refused, Err(CopyError::OtherKey(table)) if table == "other"));
     from.execute(Operation::CreateTable(other)).await.unwrap();
     let refused = copier(following(0)).table("other", "other").await;
@@ -190,7 +195,7 @@ impl Pair {
     }
 
     /// Runs a copy whose stores fail after a number of requests, then resumes it; returns whether it failed.
-    async fn killed(&self, requests: i64, file: &Path, settings: &Settings) -> (Report, bool) {
+    async fn killed(&self, requests: i64, file: &Path, settings: &CopySettings) -> (CopyReport, bool) {
         let Self { from, to, source, target } = self;
         fill(&**from, source, 23).await;
         let (dying, dead) = (Mortal::new(from.clone(), requests), Mortal::new(to.clone(), requests));
@@ -226,7 +231,7 @@ impl Pair {
 #[tokio::test]
 async fn a_copy_that_is_killed_after_any_request_goes_on_to_the_same_end() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = Settings { segments: 2, page_items: Some(4), ..Settings::default() };
+    let settings = CopySettings { segments: 2, page_items: Some(4), ..CopySettings::default() };
     for requests in 0.. {
         let (report, died) = Pair::embedded().killed(requests, &folder.path().join("checkpoint"), &settings).await;
         assert_eq!(report.items, 23, "after {requests}");
@@ -240,7 +245,7 @@ async fn a_copy_that_is_killed_after_any_request_goes_on_to_the_same_end() {
 #[tokio::test]
 async fn a_copy_that_follows_is_killed_after_any_request_and_goes_on_to_the_same_end() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = Settings { page_items: Some(8), ..following(0) };
+    let settings = CopySettings { page_items: Some(8), ..following(0) };
     for requests in 0.. {
         let pair = Pair::embedded();
         let (report, died) = pair.killed(requests, &folder.path().join("checkpoint"), &settings).await;
@@ -261,7 +266,7 @@ async fn a_copy_through_the_sdk_is_killed_and_goes_on_to_the_same_end() {
         for (from, to) in [(&store, &Store::embedded()), (&Store::embedded(), &store)] {
             for requests in (0..).step_by(7) {
                 let pair = Pair::new(from, to);
-                let settings = Settings { page_items: Some(8), ..following(200) };
+                let settings = CopySettings { page_items: Some(8), ..following(200) };
                 let (_, died) = pair.killed(requests, &file, &settings).await;
                 pair.assert_same(23).await;
                 pair.remove().await;
@@ -281,7 +286,7 @@ async fn a_checkpoint_of_another_copy_is_refused() {
     let (from, to) = (Store::embedded().execute, Store::embedded().execute);
     fill(&*from, "things", 3).await;
     let copier = |to_table: &'static str| {
-        let copier = copier(from.clone(), to.clone(), Settings::default(), Checkpoint::open(&file).unwrap());
+        let copier = copier(from.clone(), to.clone(), CopySettings::default(), Checkpoint::open(&file).unwrap());
         async move { copier.table("things", to_table).await }
     };
     copier("copies").await.unwrap();
@@ -295,11 +300,11 @@ async fn under_load(from: Store, to: Store) {
     let (source, target) = (name("busy"), name("copy"));
     fill(&*from.execute, &source, 40).await;
     let (stop, stopped) = watch::channel(false);
-    let settings = Settings {
+    let settings = CopySettings {
         segments: 2,
         page_items: Some(5),
         follow: Some(Follow { stop: stopped, idle_millis: None }),
-        ..Settings::default()
+        ..CopySettings::default()
     };
     let copier = copier(from.execute.clone(), to.execute.clone(), settings, Checkpoint::in_memory());
     let copying = tokio::spawn({
@@ -362,7 +367,7 @@ async fn what_a_store_did_not_get_to_is_sent_again() {
     let from = Store::embedded().execute;
     fill(&*from, "things", 12).await;
     let to: Arc<dyn Execute> = Arc::new(Slow(Database::in_memory()));
-    let copier = copier(from, to, Settings { segments: 1, ..Settings::default() }, Checkpoint::in_memory());
+    let copier = copier(from, to, CopySettings { segments: 1, ..CopySettings::default() }, Checkpoint::in_memory());
     assert_eq!(copier.table("things", "things").await.unwrap().verified.map(|both| both.items), Some(12));
 }
 

@@ -203,7 +203,7 @@ async fn a_variable_without_a_value_is_named() {
     let store = Store::embedded();
     let missing = plan(&*store.execute, "model m\ntable T \"t-{stage}\" { key pk }\n", &Request::default()).await;
     let told = missing.unwrap_err().to_string();
-    assert_eq!(told, "the table `t-{stage}` has a variable without a value: add --set stage=VALUE");
+    assert_eq!(told, "the table `t-{stage}` has a variable without a value: stage");
 }
 
 #[tokio::test]

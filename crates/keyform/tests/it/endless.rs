@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use keyform::execute::BoxFuture;
-use keyform::files::{Export, Format};
 use keyform::language::Checked;
 use keyform::runtime::evolve::find::batch_get;
 use keyform::runtime::run::{Call, RunError, Runner, Settings};
 use keyform::surroundings::System;
+use keyform::transfer::{Export, Format};
 use keyform::{Attributes, Database, Error, ErrorCode, Execute, Item, Operation, Output};
 
 const MODEL: &str = r#"
@@ -84,7 +84,7 @@ async fn an_export_ends() {
     let (to, surroundings) = (folder.path().join("shelf.jsonl"), Arc::new(System));
     let progress = Arc::new(|_| {});
     let export = Export { store, table: "Shelf", to: &to, format: Format::Lines, segments: 1, surroundings, progress };
-    let error = keyform::files::export(&export).await.unwrap_err();
+    let error = keyform::transfer::export(&export).await.unwrap_err();
     assert!(error.to_string().contains("LastEvaluatedKey"), "{error}");
 }
 

@@ -8,14 +8,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use keyform::application::Host;
+use keyform::flow::{Attempts, Flow, FlowCall, FlowError, Host, Rate, Tables, Throttle};
 use keyform::language::Checked;
 use keyform::operation::ListTables;
 use keyform::runtime::run::{Runner, Settings as RunSettings};
 use keyform::serde_json::{Value, from_str, json};
-use keyform::server::{
-    Attempts, Flow, FlowCall, FlowError, Models, Rate, Running, Served, Server, Settings, Tables, Throttle, Timeouts,
-};
+use keyform::server::{Models, Running, Served, Server, Settings, Timeouts};
 use keyform::surroundings::System;
 use keyform::{Database, Operation};
 use tokio::sync::Semaphore;

@@ -18,9 +18,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use keyform::env::ManualEnv;
-use keyform::store::{SimDisk, Store, StoreOptions};
 use keyform::{Database, Error, Options};
+use keyform_engine::env::ManualEnv;
+use keyform_engine::store::{SimDisk, Store, StoreOptions};
 use keyform_wire::Decoded;
 
 const START_MS: u64 = 1_790_000_000_000;

@@ -9,9 +9,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
+use keyform::flow::{Flow, FlowCall, FlowError, Tables, TokenKeys};
 use keyform::language::Checked;
 use keyform::runtime::run::{Call, Runner, Settings as RunSettings, json as run_json};
-use keyform::server::{Flow, FlowCall, FlowError, Models, Running, Served, Server, Settings, Tables, TokenKeys};
+use keyform::server::{Models, Running, Served, Server, Settings};
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database, ModelFileError, ModelFiles, Reload};
 use serde_json::{Value, json};
@@ -572,7 +573,7 @@ fn models_that_cannot_be_served_are_refused_with_the_reason() {
         ModelFiles::open(&[file], &database, Default::default()).unwrap_err().to_string()
     };
     assert!(refusal("model x\n\nentity A in Nothing { key \"A\" }\n").contains("unknown table `Nothing`"));
-    assert!(refusal(DISCORD).contains("--set NAME=VALUE"));
+    assert!(refusal(DISCORD).contains("has a variable without a value"));
 }
 
 #[test]

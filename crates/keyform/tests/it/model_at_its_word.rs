@@ -21,7 +21,6 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::naive::{self, Refusal, State, Stored};
-use keyform::env::ManualEnv;
 use keyform::language::Checked;
 use keyform::language::bind::Fresh;
 use keyform::language::plan;
@@ -32,6 +31,7 @@ use keyform::runtime::seal::{FieldKey, Keyring};
 use keyform::store::Store;
 use keyform::surroundings::System;
 use keyform::{Attributes, Database, Execute, Operation, Options, Output};
+use keyform_engine::env::ManualEnv;
 use keyform_scenario::{Dice, stage};
 
 const START_MILLIS: i64 = 1_773_480_413_589;

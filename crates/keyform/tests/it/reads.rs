@@ -10,7 +10,6 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use keyform::env::ManualEnv;
 use keyform::language::Checked;
 use keyform::language::bind::{self, Fresh, Inputs};
 use keyform::language::document::ast::{BinaryOp, Number as Quantity};
@@ -23,6 +22,7 @@ use keyform::language::template::render::render;
 use keyform::operation::{PageOutput, PutItem};
 use keyform::store::Store;
 use keyform::{AttributeValue, Attributes, Database, Item, Number, Operation, Options, Output};
+use keyform_engine::env::ManualEnv;
 use keyform_scenario::Dice;
 
 use crate::naive::compare::{compare, holds, normalised, text};

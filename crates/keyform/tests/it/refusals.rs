@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use keyform::execute::BoxFuture;
-use keyform::isolation::prove;
 use keyform::language::Checked;
 use keyform::runtime::run::{Call, Caller, Found, RunError, Runner, Settings, json};
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
+use keyform_isolation::prove;
 
 /// Store that counts requests.
 struct Counted {

@@ -33,7 +33,7 @@ fn report(allow: &Allow, findings: &[Diagnostic]) -> Option<Diagnostic> {
     let code = &allow.code;
     if rules::by_code(code).is_none() {
         let finding = Diagnostic::error(UNKNOWN, allow.span, format!("unknown rule {code}"));
-        return Some(finding.help("`keyform check --explain CODE` prints the page of a rule"));
+        return Some(finding.help("the pages in docs/rules list the codes"));
     }
     let covered: Vec<&Diagnostic> = findings.iter().filter(|finding| covers(allow, finding)).collect();
     if covered.is_empty() {

@@ -35,7 +35,14 @@ impl fmt::Display for FeedError {
     }
 }
 
-impl std::error::Error for FeedError {}
+impl std::error::Error for FeedError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Store(error) => Some(error),
+            Self::NoStream { .. } | Self::TooOld | Self::Ended => None,
+        }
+    }
+}
 
 impl std::convert::From<Error> for FeedError {
     fn from(error: Error) -> Self {

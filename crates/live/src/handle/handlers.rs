@@ -82,7 +82,14 @@ impl fmt::Display for HandleError {
     }
 }
 
-impl std::error::Error for HandleError {}
+impl std::error::Error for HandleError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Store(error) => Some(error),
+            Self::Missing(_) | Self::Unknown(_) => None,
+        }
+    }
+}
 
 impl From<Error> for HandleError {
     fn from(error: Error) -> Self {

@@ -182,7 +182,15 @@ impl fmt::Display for LiveError {
     }
 }
 
-impl std::error::Error for LiveError {}
+impl std::error::Error for LiveError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Run(error) => Some(error),
+            Self::Feed(error) => Some(error),
+            Self::View { .. } | Self::Token => None,
+        }
+    }
+}
 
 impl From<RunError> for LiveError {
     fn from(error: RunError) -> Self {

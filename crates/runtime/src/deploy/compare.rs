@@ -79,7 +79,8 @@ fn anew(plan: &mut TablePlan, wanted: &Desired, live: &Live, destroy: &mut Destr
         return;
     }
     let table = &wanted.create.table;
-    let remedy = format!("{MOVE}; `--destroy {table}` deletes it with its items and creates it again");
+    let remedy = format!("{MOVE}; destroying `{table}` deletes it with its items and creates it again");
+    plan.destroyable(table);
     differences.into_iter().for_each(|what| plan.refuse(what, remedy.clone()));
 }
 
@@ -133,11 +134,11 @@ fn stream(plan: &mut TablePlan, wanted: &CreateTable, live: &TableDescription, d
             plan.warned(Change::StreamOn(shall), NEW_ARN);
         }
         (None, Some(_)) if destroy.part(&live.name, "stream") => plan.step(Change::StreamOff),
-        (None, Some(view)) => plan.note(format!(
-            "its stream of {} is not in the model and stays: `{}` disables it",
-            view.name(),
-            Destroy::how(&live.name, "stream")
-        )),
+        (None, Some(view)) => {
+            let (view, name) = (view.name(), Destroy::name(&live.name, "stream"));
+            plan.note(format!("its stream of {view} is not in the model and stays: destroying `{name}` disables it"));
+            plan.destroyable(name);
+        }
         _ => {}
     }
 }
@@ -150,10 +151,13 @@ fn recovery(plan: &mut TablePlan, wanted: &Desired, live: &Live, destroy: &mut D
         (false, Some(true)) if destroy.part(table, "recovery") => {
             plan.warned(Change::Recovery(false), "the recovery history is lost");
         }
-        (false, Some(true)) => plan.note(format!(
-            "its point-in-time recovery is not in the model and stays: `{}` disables it",
-            Destroy::how(table, "recovery")
-        )),
+        (false, Some(true)) => {
+            let name = Destroy::name(table, "recovery");
+            plan.note(format!(
+                "its point-in-time recovery is not in the model and stays: destroying `{name}` disables it"
+            ));
+            plan.destroyable(name);
+        }
         _ => {}
     }
 }

@@ -37,9 +37,9 @@ impl<'a> Destroy<'a> {
         self.part(table, index) || tables == 1 && self.take(index)
     }
 
-    /// Returns the option that permits removing an index.
-    pub(super) fn how(table: &str, part: &str) -> String {
-        format!("--destroy {table}/{part}")
+    /// Returns the name that permits removing a part of a table.
+    pub(super) fn name(table: &str, part: &str) -> String {
+        format!("{table}/{part}")
     }
 
     fn take(&mut self, name: &str) -> bool {
@@ -54,8 +54,8 @@ impl<'a> Destroy<'a> {
     pub(super) fn without_object(&self) -> Vec<String> {
         let idle = self.names.iter().zip(&self.used).filter(|(_, used)| !**used);
         idle.map(|(name, _)| match self.indexes.iter().filter(|index| *index == name).count() {
-            0 | 1 => format!("--destroy {name}: nothing with this name needs to be removed"),
-            _ => format!("--destroy {name}: several tables have an index with this name; write TABLE/{name}"),
+            0 | 1 => format!("destroy {name}: nothing with this name needs to be removed"),
+            _ => format!("destroy {name}: several tables have an index with this name; write TABLE/{name}"),
         })
         .collect()
     }

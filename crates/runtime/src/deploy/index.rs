@@ -52,22 +52,24 @@ fn replace<'a>(
         missing.push(index);
         return;
     }
+    let name = Destroy::name(&live.name, &index.name);
     plan.refuse(
         format!("the index {} {difference}: an index cannot change", index.name),
         format!(
-            "create an index with another name, move the reads to it, then remove this one; `{}` deletes it and \
-            creates it again, and reads through it fail meanwhile",
-            Destroy::how(&live.name, &index.name)
+            "create an index with another name, move the reads to it, then remove this one; destroying `{name}` \
+            deletes it and creates it again, and reads through it fail meanwhile"
         ),
     );
+    plan.destroyable(name);
 }
 
 fn remove(plan: &mut TablePlan, live: &TableDescription, name: &str, destroy: &mut Destroy<'_>) {
     if destroy.index(&live.name, name) {
         plan.warned(Change::DeleteIndex(name.to_owned()), "reads through it fail from then on");
     } else {
-        let how = Destroy::how(&live.name, name);
-        plan.note(format!("its index {name} is not in the model and stays: `{how}` deletes it"));
+        let part = Destroy::name(&live.name, name);
+        plan.note(format!("its index {name} is not in the model and stays: destroying `{part}` deletes it"));
+        plan.destroyable(part);
     }
 }
 

@@ -101,7 +101,7 @@ impl fmt::Display for DeployError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoValue { table, variable } => {
-                write!(f, "the table `{table}` has a variable without a value: add --set {variable}=VALUE")
+                write!(f, "the table `{table}` has a variable without a value: {variable}")
             }
             Self::Refused => f.write_str("the plan contains changes that are refused: nothing was changed"),
             Self::TooLong { table, what } => {
@@ -112,4 +112,11 @@ impl fmt::Display for DeployError {
     }
 }
 
-impl std::error::Error for DeployError {}
+impl std::error::Error for DeployError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Store { error, .. } => Some(error),
+            Self::NoValue { .. } | Self::Refused | Self::TooLong { .. } => None,
+        }
+    }
+}

@@ -32,6 +32,8 @@ pub struct TablePlan {
     pub refusals: Vec<Refusal>,
     /// Notes for the user.
     pub notes: Vec<String>,
+    /// Names that [`Request::destroy`](super::Request::destroy) accepts, to remove what stays or is refused otherwise.
+    pub destroyable: Vec<String>,
 }
 
 /// Change with an optional warning.
@@ -83,6 +85,10 @@ impl TablePlan {
 
     pub(super) fn refuse(&mut self, what: impl Into<String>, remedy: impl Into<String>) {
         self.refusals.push(Refusal { what: what.into(), remedy: remedy.into() });
+    }
+
+    pub(super) fn destroyable(&mut self, name: impl Into<String>) {
+        self.destroyable.push(name.into());
     }
 
     pub(super) fn note(&mut self, note: impl Into<String>) {

@@ -266,7 +266,7 @@ impl Estimate {
         ));
         lines.push(match self.seconds {
             Some(seconds) => format!("time: {} at this budget", duration(seconds)),
-            None => "time: as fast as the store allows; pass --write-units-per-second to set a budget".to_owned(),
+            None => "time: as fast as the store allows, because no budget of write units is set".to_owned(),
         });
         for read in &self.reads {
             let how = match read.reach {

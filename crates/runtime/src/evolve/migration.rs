@@ -93,12 +93,11 @@ impl fmt::Display for MigrateError {
         match self {
             Self::NoEvolution => f.write_str("the model has no `evolve`, so there is nothing to migrate"),
             Self::Variable(name) => {
-                write!(f, "the table name {name} has a variable without a value: pass --set NAME=VALUE")
+                write!(f, "the table name {name} has a variable without a value")
             }
             Self::Leased(lease) => write!(
                 f,
-                "{} runs this migration; its lease ends at {} (milliseconds since 1970): wait, or pass --take-over if \
-                that process has died",
+                "{} runs this migration; its lease ends at {} (milliseconds since 1970): wait, or take it over if that process has died",
                 lease.owner, lease.until_millis
             ),
             Self::LeaseLost => f.write_str(
@@ -118,7 +117,19 @@ impl fmt::Display for MigrateError {
     }
 }
 
-impl std::error::Error for MigrateError {}
+impl std::error::Error for MigrateError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Store(error) => Some(error),
+            Self::NoEvolution
+            | Self::Variable(_)
+            | Self::Leased(_)
+            | Self::LeaseLost
+            | Self::Phase(..)
+            | Self::Left(..) => None,
+        }
+    }
+}
 
 impl From<Error> for MigrateError {
     fn from(error: Error) -> Self {

@@ -73,7 +73,26 @@ impl fmt::Display for RunError {
     }
 }
 
-impl std::error::Error for RunError {}
+impl std::error::Error for RunError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Arguments(error) => Some(error),
+            Self::Sealing(error) => Some(error),
+            Self::Store(error) => Some(error),
+            Self::NotChecked
+            | Self::UnknownPattern(_)
+            | Self::NotRunnable(_)
+            | Self::NotFound(_)
+            | Self::Forbidden
+            | Self::Refused { .. }
+            | Self::Conflict(_)
+            | Self::Busy
+            | Self::Unknown(_)
+            | Self::Cursor
+            | Self::KeyReused => None,
+        }
+    }
+}
 
 impl From<BindError> for RunError {
     fn from(error: BindError) -> Self {

@@ -7,19 +7,19 @@ use hyper::body::Incoming;
 use hyper::http::request::Parts;
 use hyper::{Method, Request};
 use keyform_core::ErrorCode;
+use keyform_flow::{Client, Flow, FlowCall};
 use keyform_language::surface::{Audience, Pattern};
 use keyform_runtime::run::{Call, Caller, json};
 use serde_json::{Value, json};
 
 use super::arguments;
-use super::flow::{self, Flow, FlowCall};
+use super::flow_problem;
 use super::models::Models;
 use super::openapi;
 use super::problem::{self, Problem};
 use super::repeat::Scope;
 use super::served::Served;
 use crate::body::{self, Body, BodyError};
-use crate::client::Client;
 use crate::observe;
 use crate::reply::{self, Reply};
 use crate::request_id::RequestId;
@@ -51,7 +51,7 @@ pub(crate) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> 
 
 /// Refuses model API requests while no key to verify tokens is configured.
 pub(crate) fn closed() -> Reply {
-    let advice = "the model API is closed: credentials are configured, but no key to verify the tokens of callers. Start the server with --jwt-key-file";
+    let advice = "the model API is closed: credentials are configured, but no key to verify the tokens of callers: configure a token key";
     let problem = Problem::new(problem::FORBIDDEN, advice);
     reply::closing(reply::model(problem.status(), problem.body(), true, None, &RequestId::next()))
 }
@@ -224,7 +224,7 @@ async fn run_flow(
     // Create the model's tables before the first flow runs.
     served.runner().await.map_err(|error| Problem::of(error, served.model()))?;
     let answer = while_wanted(shared, head, flow, whole(flow.call(call))).await??;
-    answer.map(|answer| found(&answer)).map_err(|error| flow::problem_of(error, served.model()))
+    answer.map(|answer| found(&answer)).map_err(|error| flow_problem::of(error, served.model()))
 }
 
 /// Runs the work of a flow until its deadline or, if it is interruptible, until its caller disconnects. Dropping the

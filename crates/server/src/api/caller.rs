@@ -9,13 +9,12 @@ use std::time::SystemTime;
 use hyper::HeaderMap;
 use hyper::header::AUTHORIZATION;
 use keyform_core::Attributes;
+use keyform_flow::{TokenKeys, token};
 use keyform_language::schema::{Field, Model};
 use keyform_language::surface::{Audience, Pattern};
 use keyform_runtime::run::{Caller, fits, json};
 
 use super::problem::{self, Problem};
-use super::token;
-use super::token_keys::TokenKeys;
 use crate::settings::Clock;
 
 /// Header that is trusted in development mode only.

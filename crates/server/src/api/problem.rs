@@ -4,11 +4,10 @@ use std::borrow::Cow;
 
 use keyform_core::ErrorCode;
 use keyform_core::error::Detail;
+use keyform_flow::Throttled;
 use keyform_language::schema::Model;
 use keyform_runtime::run::{Found, RunError, json};
 use serde_json::{Map, Value};
-
-use crate::throttle::Throttled;
 
 /// Problem document and the header that goes with it.
 #[derive(Clone, Debug)]

@@ -3,25 +3,14 @@
 use std::collections::BTreeMap;
 
 use keyform_core::Item;
+use keyform_flow::{Attempts, Client, Flow, Tables, Throttle};
 use keyform_language::Checked;
 use keyform_language::schema::Model;
 use keyform_language::surface::Pattern;
 use keyform_runtime::run::{Caller, Resumed, RunError, Runner};
 use tokio::sync::OnceCell;
 
-use super::flow::Flow;
 use super::problem::Problem;
-use crate::client::Client;
-use crate::throttle::{Attempts, Throttle};
-
-/// Policy for the tables of a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tables {
-    /// Create missing tables and add missing indexes before the first call.
-    Made,
-    /// Tables must already exist; calls fail otherwise.
-    Expected,
-}
 
 /// Model with its runner, flows and rate limits.
 #[derive(Debug)]

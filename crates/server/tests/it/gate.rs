@@ -2,7 +2,8 @@
 //! configured.
 
 use crate::support::{self, Answer, Client, settings, start};
-use keyform_server::{Credentials, MetricsAddress, Running, Security, Server, Settings, StartError, TokenKeys};
+use keyform_flow::TokenKeys;
+use keyform_server::{Credentials, MetricsAddress, Running, Security, Server, Settings, StartError};
 
 const PATHS: [(&str, &str); 8] = [
     ("POST", "/"),
@@ -78,7 +79,7 @@ fn development_answers_for_its_own_hosts_on_every_path() {
         assert_eq!(live, expected.unwrap_or(404), "{host}");
     }
     let refused = send(&server, "POST", "/", &format!("host: evil.example:{port}\r\n"));
-    assert!(refused.text().contains("--allowed-host evil.example"), "{}", refused.text());
+    assert!(refused.text().contains("add evil.example to its allowed hosts"), "{}", refused.text());
     assert_eq!(refused.header("connection"), Some("close"));
 }
 
@@ -201,7 +202,7 @@ fn a_half_without_protection_is_closed_beside_one_that_has_it() {
         let found = [&operation, &list, &call, &live, &metrics].map(|answer| answer.status);
         assert_eq!(found, expected, "{security:?}");
         match security {
-            Security::SignedOperations => assert!(call.text().contains("--jwt-key-file"), "{}", call.text()),
+            Security::SignedOperations => assert!(call.text().contains("configure a token key"), "{}", call.text()),
             Security::TokenCalls => {
                 assert!(operation.text().contains("keyform credentials add"), "{}", operation.text());
                 assert!(operation.text().contains("#AccessDeniedException"), "{}", operation.text());
@@ -285,6 +286,6 @@ fn metrics_have_a_port_of_their_own_when_asked_for() {
 fn a_name_that_is_no_host_is_refused_at_the_start() {
     for name in ["http://keyform.test", "keyform.test:8000", "*", ""] {
         let refused = Server::bind(Settings { allowed_hosts: vec![name.to_owned()], ..settings() }).unwrap_err();
-        assert!(refused.to_string().contains("--allowed-host"), "{refused}");
+        assert!(refused.to_string().contains("an allowed host is"), "{refused}");
     }
 }

@@ -22,7 +22,7 @@ fn port_in_use_is_refused_with_advice() {
     let server = start(settings());
     let refused = refusal(Settings { port: server.address().port(), ..settings() });
     assert!(matches!(refused, StartError::PortInUse { .. }));
-    assert!(refused.to_string().contains("--port"), "{refused}");
+    assert!(refused.to_string().contains("another port"), "{refused}");
 }
 
 #[test]

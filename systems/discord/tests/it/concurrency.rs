@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use keyform::flow::FlowError;
 use keyform::runtime::run::{Call, Caller};
-use keyform::server::FlowError;
 use keyform::typed::FromAttributes as _;
 use keyform::{AttributeValue, CallError, EpochMs, ErrorCode, Execute};
 use keyform_discord::model::{

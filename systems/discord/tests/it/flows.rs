@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use keyform::server::FlowError;
+use keyform::flow::FlowError;
 use keyform::{EpochMs, Secret};
 use keyform_discord::account::{LogIn, PasswordChange};
 use keyform_discord::connections::Hear;

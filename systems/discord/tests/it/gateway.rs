@@ -4,14 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use keyform::env::ManualEnv;
 use keyform::execute::BoxFuture;
 use keyform::live::feed::From as Begin;
 use keyform::runtime::run::Surroundings as _;
 use keyform::{Database, Options};
 use keyform_discord::gateway::{Deliver, Event, Following, Gateway, GatewayError, Known, Mailboxes, Undelivered, What};
 use keyform_discord::model::{ConnectionId, CreateChannelInput, UpdateChannelInput, User, UserId};
-use keyform_scenario::{Scene, on_embedded, on_every_store};
+use keyform_scenario::{ManualEnv, Scene, on_embedded, on_every_store};
 
 use crate::support::{Company, World, world};
 

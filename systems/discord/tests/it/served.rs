@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use keyform::Database;
-use keyform::application::Host;
-use keyform::server::{Models, Running, Server, Settings, Throttle};
+use keyform::flow::{Host, Throttle};
+use keyform::server::{Models, Running, Server, Settings};
 use keyform_discord::application_with;
 use serde_json::{Value, json};
 

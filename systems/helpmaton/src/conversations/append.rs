@@ -1,8 +1,8 @@
 //! Appends a message.
 
 use keyform::CallError;
+use keyform::flow::FlowError;
 use keyform::runtime::run::RunError;
-use keyform::server::FlowError;
 use serde_json::Value;
 
 use super::place::message_id;

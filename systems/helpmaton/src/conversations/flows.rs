@@ -2,7 +2,7 @@
 
 use keyform::Money;
 use keyform::application::Application;
-use keyform::server::{FlowCall, FlowError};
+use keyform::flow::{FlowCall, FlowError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Removes conversations with their messages. Each removal can be interrupted and repeated at any point.
 
-use keyform::server::FlowError;
+use keyform::flow::FlowError;
 use keyform::{CallError, Ulid};
 
 use crate::Helpmaton;

@@ -1,6 +1,6 @@
 //! Starts a conversation.
 
-use keyform::server::FlowError;
+use keyform::flow::FlowError;
 use keyform::{CallError, Money};
 use serde_json::Value;
 

@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use keyform::application::{Application, Job};
-use keyform::server::{FlowCall, FlowError};
+use keyform::application::Application;
+use keyform::flow::{FlowCall, FlowError, Job};
 use keyform::{Money, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use hmac::{Hmac, KeyInit, Mac};
-use keyform::server::FlowError;
+use keyform::flow::FlowError;
 use keyform::{CallError, Money};
 use sha2::Sha256;
 

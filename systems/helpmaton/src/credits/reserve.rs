@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use keyform::flow::FlowError;
 use keyform::runtime::run::RunError;
-use keyform::server::FlowError;
 use keyform::{CallError, Epoch, Money};
 
 use super::estimate::{PlannedCall, estimate};

@@ -1,6 +1,6 @@
 //! Sample data: an agent with credit.
 
-use keyform::server::FlowError;
+use keyform::flow::FlowError;
 use keyform::{Money, Uuid};
 
 use super::purchase::{Order, purchase};

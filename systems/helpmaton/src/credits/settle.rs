@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use keyform::server::FlowError;
+use keyform::flow::FlowError;
 use keyform::{CallError, Money};
 
 use crate::Helpmaton;

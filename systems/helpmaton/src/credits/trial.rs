@@ -2,7 +2,7 @@
 //!
 //! The request is the model's `requestTrialCredit`. A decision is final; repeating the same decision changes nothing.
 
-use keyform::server::FlowError;
+use keyform::flow::FlowError;
 use keyform::{CallError, Money};
 
 use crate::Helpmaton;

@@ -1,7 +1,7 @@
 //! API keys: shown once when created, recognized by their hash.
 
 use keyform::application::Application;
-use keyform::server::{FlowCall, FlowError};
+use keyform::flow::{FlowCall, FlowError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

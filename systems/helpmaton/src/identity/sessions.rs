@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use keyform::Uuid;
 use keyform::application::Application;
+use keyform::flow::{FlowCall, FlowError};
 use keyform::runtime::run::RunError;
-use keyform::server::{FlowCall, FlowError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

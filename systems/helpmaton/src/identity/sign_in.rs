@@ -1,7 +1,7 @@
 //! Sign-in with a mailed token, or with an account that a provider verified.
 
 use keyform::application::Application;
-use keyform::server::{FlowCall, FlowError};
+use keyform::flow::{FlowCall, FlowError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! Users, found and signed up by address.
 
+use keyform::flow::FlowError;
 use keyform::runtime::run::RunError;
-use keyform::server::FlowError;
 
 use crate::model::{
     self, AccountProvider, LinkAccountError, LinkAccountInput, SignUpError, SignUpInput, SubscriptionId, User, UserId,

@@ -1,8 +1,8 @@
 //! Views and accepts an invitation with its token.
 
 use keyform::application::Application;
+use keyform::flow::{FlowCall, FlowError};
 use keyform::runtime::run::RunError;
-use keyform::server::{FlowCall, FlowError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! Invitations from the owner's side: creating, listing and withdrawing.
 
 use keyform::application::Application;
-use keyform::server::{FlowCall, FlowError};
+use keyform::flow::{FlowCall, FlowError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -40,7 +40,7 @@ impl std::fmt::Display for ObjectsFailed {
 
 impl std::error::Error for ObjectsFailed {}
 
-impl From<ObjectsFailed> for keyform::server::FlowError {
+impl From<ObjectsFailed> for keyform::flow::FlowError {
     fn from(error: ObjectsFailed) -> Self {
         Self::Broken(error.to_string())
     }

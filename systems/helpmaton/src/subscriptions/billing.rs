@@ -1,8 +1,8 @@
 //! Messages of the shop about a subscription. They may arrive twice and late.
 
 use keyform::Timestamp;
+use keyform::flow::FlowError;
 use keyform::runtime::run::RunError;
-use keyform::server::FlowError;
 
 use super::plans::Limits;
 use crate::Helpmaton;

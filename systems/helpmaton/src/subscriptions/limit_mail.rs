@@ -1,6 +1,6 @@
 //! Notifies the owner about a reached limit, at most once in 24 hours.
 
-use keyform::server::FlowError;
+use keyform::flow::FlowError;
 
 use super::plans::effective_plan;
 use crate::Helpmaton;

@@ -2,8 +2,8 @@
 
 use keyform::CallError;
 use keyform::application::Application;
+use keyform::flow::{FlowCall, FlowError};
 use keyform::runtime::run::RunError;
-use keyform::server::{FlowCall, FlowError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

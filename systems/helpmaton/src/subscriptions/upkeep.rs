@@ -3,8 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use keyform::application::Job;
-use keyform::server::FlowError;
+use keyform::flow::{FlowError, Job};
 
 use super::plans::{Limits, effective_plan};
 use crate::Helpmaton;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keyform::application::Application;
+use keyform::flow::FlowError;
 use keyform::serde_json::{Value, json};
-use keyform::server::FlowError;
 use keyform::{CallError, Ulid};
 use keyform_scenario::{Scene, Site, on_embedded, on_every_store};
 use keyform_t3nets::channels::{self, Channel, ChannelType};

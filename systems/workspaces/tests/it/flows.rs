@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::support::Home;
 use crate::support::http::Served;
-use keyform::server::TokenKeys;
+use keyform::flow::TokenKeys;
 use keyform::{CallError, Uuid};
 use keyform_scenario::{eventually, on_embedded, on_every_store};
 use keyform_workspaces::application;

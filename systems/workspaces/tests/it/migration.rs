@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use crate::support::Home;
 use crate::support::http::{Client, Served};
+use keyform::flow::TokenKeys;
 use keyform::language::Checked;
 use keyform::runtime::evolve::state::Phase;
 use keyform::runtime::evolve::{MigrateError, Migration, Pace};
-use keyform::server::TokenKeys;
 use keyform::{Execute, Uuid};
 use keyform_scenario::fault::Mortal;
 use keyform_scenario::{Dice, Scene, on_every_store};

@@ -1,6 +1,6 @@
 //! File operations that the store needs, as a trait, so that tests can replace them.
 //!
-//! One [`Disk`] is one directory. [`RealDisk`] is a directory of the operating system. [`SimDisk`] lives in memory and
+//! One [`Disk`] is one directory. [`RealDisk`] is a directory of the operating system. `SimDisk` lives in memory and
 //! can cut the power, tear writes, fail the Nth operation and flip bits.
 //!
 //! The store relies on this only: a file's bytes are durable after [`DiskFile::sync`]; a file's name (created, renamed,
@@ -9,6 +9,7 @@
 
 mod holder;
 mod real;
+#[cfg(any(test, feature = "testing"))]
 mod sim;
 
 use std::fmt;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 
 pub use holder::Holder;
 pub use real::RealDisk;
+#[cfg(any(test, feature = "testing"))]
 pub use sim::{PowerCut, Scarce, SimDisk};
 
 /// Directory with files.

@@ -62,7 +62,7 @@ async fn what_is_too_large_for_memory_or_named_already_is_refused() {
     legacy(&store.execute, &clock, 12).await;
     let refused = rehearse(&clock, Stage::Memory { bytes_max: 100 }).run(&store.execute, &quiet).await;
     let Err(error @ RehearseError::TooLarge { .. }) = refused else { panic!("{refused:?}") };
-    assert!(error.to_string().contains("--tables-prefix"), "{error}");
+    assert!(error.to_string().contains("copies in the store itself"), "{error}");
     let refused = rehearse(&clock, Stage::Tables { prefix: String::new() }).run(&store.execute, &quiet).await;
     assert!(matches!(refused, Err(RehearseError::Taken(_))), "{refused:?}");
 }

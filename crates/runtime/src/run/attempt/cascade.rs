@@ -76,7 +76,7 @@ async fn withdraw(runner: &Runner, parents: &[Parent]) {
 fn without_intents(error: Error) -> RunError {
     match error.code() {
         ErrorCode::ResourceNotFound => RunError::NotRunnable(format!(
-            "the table {CASCADES}, which stores pending deletes, or a table of the model does not exist: create them with `keyform deploy apply` or --create-tables"
+            "the table {CASCADES}, which stores pending deletes, or a table of the model does not exist: create them with `keyform deploy apply`"
         )),
         _ => error.into(),
     }

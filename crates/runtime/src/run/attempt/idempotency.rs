@@ -278,7 +278,7 @@ async fn record(runner: &Runner, once: &Once) -> Result<Option<Attributes>, RunE
     let get = GetItem { table: ANSWERS.to_owned(), key: once.key(), consistent: true, ..GetItem::default() };
     let output = runner.send(Operation::GetItem(get)).await.map_err(|error| match error.code() {
         ErrorCode::ResourceNotFound => RunError::NotRunnable(format!(
-            "the table {ANSWERS}, which stores the results of idempotency keys, does not exist: create it with --create-tables"
+            "the table {ANSWERS}, which stores the results of idempotency keys, does not exist: create the tables of the model first"
         )),
         _ => error.into(),
     })?;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures_util::{SinkExt, StreamExt};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
+use keyform_flow::Client;
 use keyform_language::schema::Result as ReadResult;
 use keyform_language::surface::Pattern;
 use keyform_live::message::{self, Request};
@@ -24,7 +25,6 @@ use super::super::arguments;
 use super::super::problem::{self, Problem};
 use super::super::served::Served;
 use super::access::Access;
-use crate::client::Client;
 use crate::shared::Shared;
 
 type Socket = WebSocketStream<TokioIo<Upgraded>>;

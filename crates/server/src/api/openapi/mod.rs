@@ -4,13 +4,13 @@
 
 mod schema;
 
+use keyform_flow::Flow;
 use keyform_language::Checked;
 use keyform_language::document::ast::Number;
 use keyform_language::schema::{EntityId, Model, Read, Result as ReadResult, Write};
 use keyform_language::surface::{Argument, Audience, CONFLICT, Pattern};
 use serde_json::{Map, Value, json};
 
-use super::flow::Flow;
 use super::served::Served;
 use crate::sigv4::in_path;
 

@@ -5,9 +5,9 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-use keyform::application::Host;
+use keyform::flow::{Host, Throttle, TokenKeys};
 use keyform::runtime::seal::Keyring;
-use keyform::server::{Models, Running, Server, Settings as ServerSettings, Throttle, TokenKeys};
+use keyform::server::{Models, Running, Server, Settings as ServerSettings};
 use keyform::{Database, ModelOptions};
 use keyform_helpmaton::notify::{Notice, Recorded};
 use keyform_helpmaton::secrets::Hashing;

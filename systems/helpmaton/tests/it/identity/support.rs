@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use keyform::Uuid;
-use keyform::server::FlowError;
+use keyform::flow::FlowError;
 use keyform_helpmaton::identity::caller_of;
 use keyform_helpmaton::model::{Caller, Subscription, SubscriptionPlan, WorkspaceId};
 use keyform_helpmaton::notify::{Notice, Recorded};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use keyform::server::FlowError;
+use keyform::flow::FlowError;
 use keyform_helpmaton::conversations::{self, Said, Start, append, start, whole};
 use keyform_helpmaton::model::{ConversationConversationType, ConversationId};
 use keyform_helpmaton::prices::{Cost, Tokens};

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use keyform::Money;
+use keyform::flow::{FlowCall, FlowError};
 use keyform::runtime::run::Caller as Claims;
-use keyform::server::{FlowCall, FlowError};
 use keyform_helpmaton::credits::purchase::{Order, PurchaseError, purchase, signature};
 use keyform_helpmaton::credits::reserve::estimated;
 use keyform_helpmaton::credits::{
@@ -228,7 +228,7 @@ fn an_order_over_http_is_signed() {
         };
         let call = |signature: &str| FlowCall {
             caller: Claims::Claims(keyform::Attributes::new()),
-            client: keyform::server::Client::LOCAL,
+            client: keyform::flow::Client::LOCAL,
             arguments: json!({
                 "orderId": "1", "workspaceId": office.workspace, "amount": 3_000_000_000_i64, "currency": "usd",
                 "signature": signature

@@ -1,6 +1,6 @@
 //! Documents: names, folders, contents, quotas.
 
-use keyform::server::FlowError;
+use keyform::flow::FlowError;
 use keyform_helpmaton::documents::{self, CONTENT_BYTES_MAX, Upload};
 use keyform_helpmaton::model::{WorkspaceDocument, WorkspaceDocumentId};
 use keyform_scenario::{on_embedded, on_every_store};

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use keyform::CallError;
 use keyform::execute::BoxFuture;
-use keyform::server::FlowError;
+use keyform::flow::FlowError;
 use keyform_helpmaton::documents::{self, Upload};
 use keyform_helpmaton::model::{
     Caller, CreateAgentKeyError, CreateAgentKeyInput, CreateDocumentError, CreateDocumentInput, DeleteDocumentError,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use keyform::flow::FlowError;
 use keyform::operation::Scan;
-use keyform::server::FlowError;
 use keyform::{Operation, Output};
 use keyform_helpmaton::agents;
 use keyform_helpmaton::conversations::{Start, start};

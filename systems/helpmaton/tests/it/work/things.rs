@@ -1,6 +1,6 @@
 //! Agents, keys, channels, connections, servers and logs, beyond their access patterns.
 
-use keyform::server::FlowError;
+use keyform::flow::FlowError;
 use keyform_helpmaton::agents::{self, AgentSettings};
 use keyform_helpmaton::mcp::{self, NewMcpServer};
 use keyform_helpmaton::model::{

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use keyform::application::Host;
 use keyform::execute::BoxFuture;
-use keyform::server::{Models, Running, Settings, TokenKeys};
+use keyform::flow::{Host, TokenKeys};
+use keyform::server::{Models, Running, Settings};
 use keyform::{Error, Execute, Operation, Output, Uuid};
 use keyform_workspaces::application;
 use serde_json::Value;

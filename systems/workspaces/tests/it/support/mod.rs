@@ -5,7 +5,7 @@ pub mod http;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use keyform::application::Host;
+use keyform::flow::Host;
 use keyform::operation::Scan;
 use keyform::{AttributeValue, Attributes, Execute, Operation, Output, Uuid};
 use keyform_scenario::{Clock, Scene};
