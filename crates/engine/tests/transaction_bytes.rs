@@ -3,8 +3,8 @@
 mod support;
 
 use keyform_core::expression::{Condition, Path, SetAction, SetValue, Update, UpdateOperand};
-use keyform_core::operation::{TransactAction, TransactWriteItems};
-use keyform_core::{AttributeValue, Attributes, Error, Operation, Output, Value};
+use keyform_core::operation::{TransactAction, TransactWriteItems, TransactWriteItemsOutput};
+use keyform_core::{AttributeValue, Attributes, Error, Value};
 use support::{TABLE, World, item, message, on_both, simple_table};
 
 const LARGE_BYTES: usize = 390 * 1024;
@@ -19,9 +19,9 @@ fn large(number: usize) -> Attributes {
     key(number).into_iter().chain(item([("text", "x".repeat(LARGE_BYTES).into())])).collect()
 }
 
-fn transact(world: &World, action: impl Fn(usize) -> TransactAction) -> Result<Output, Error> {
+fn transact(world: &World, action: impl Fn(usize) -> TransactAction) -> Result<TransactWriteItemsOutput, Error> {
     let actions = (0..TOO_MANY).map(action).collect();
-    world.run(Operation::TransactWriteItems(TransactWriteItems { actions, ..TransactWriteItems::default() }))
+    world.run(TransactWriteItems { actions, ..TransactWriteItems::default() })
 }
 
 fn put(number: usize) -> TransactAction {

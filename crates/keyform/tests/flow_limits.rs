@@ -19,7 +19,7 @@ use keyform::server::{
     Attempts, Flow, FlowCall, FlowError, Models, Rate, Running, Served, Server, Settings, Tables, Throttle, Timeouts,
 };
 use keyform::surroundings::System;
-use keyform::{Database, Operation};
+use keyform::{Database, ExecuteExt};
 use tokio::sync::Semaphore;
 
 const CODES: &str = r#"
@@ -110,7 +110,7 @@ impl Api {
                 async move {
                     let _dropped_with_the_flow = witness;
                     loop {
-                        store.execute(Operation::ListTables(ListTables::default())).await.map_err(|_| broken())?;
+                        store.call(ListTables::default()).await.map_err(|_| broken())?;
                     }
                     #[expect(unreachable_code, reason = "the flow never ends by itself")]
                     Ok(())

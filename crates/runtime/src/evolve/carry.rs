@@ -9,10 +9,11 @@
 //! The first writer migrates the item; every other finds the mark. An existing item with the new key is never
 //! overwritten: then the old item is only marked.
 
+use keyform_core::capacity::{ConsumedCapacity, ReturnConsumedCapacity};
 use keyform_core::error::Detail;
 use keyform_core::expression::{Comparator, Condition, Operand, Path, SetAction, SetValue, Update, UpdateOperand};
-use keyform_core::operation::{PutItem, TransactAction, TransactWriteItems, UpdateItem};
-use keyform_core::{Attributes, Error, ErrorCode, Execute, Operation, Output};
+use keyform_core::operation::{PutItem, TransactAction, TransactWriteItems, UpdateItem, WriteOptions};
+use keyform_core::{Attributes, Error, ErrorCode, Execute, ExecuteExt};
 
 use keyform_language::bind::evolve::claims;
 
@@ -111,11 +112,11 @@ pub async fn follow(
     let transaction = TransactWriteItems {
         actions,
         token: None,
-        return_capacity: keyform_core::capacity::ReturnConsumedCapacity::Total,
+        return_capacity: ReturnConsumedCapacity::Total,
         return_metrics: Default::default(),
     };
-    match store.execute(Operation::TransactWriteItems(transaction)).await {
-        Ok(output) => Ok((Carried::Moved, spent(&output))),
+    match store.call(transaction).await {
+        Ok(output) => Ok((Carried::Moved, spent(&output.capacity))),
         Err(error) if error.code() == ErrorCode::TransactionCanceled || is_busy(&error) => Ok((Carried::Busy, 0.0)),
         Err(error) => Err(error),
     }
@@ -131,12 +132,10 @@ async fn convert(
     let put = PutItem {
         table: form.old.name.clone(),
         item: new,
-        condition: Some(unchanged(old)),
-        return_capacity: keyform_core::capacity::ReturnConsumedCapacity::Total,
-        ..PutItem::default()
+        options: WriteOptions { return_capacity: ReturnConsumedCapacity::Total, ..unchanged(old).into() },
     };
-    match store.execute(Operation::PutItem(put)).await {
-        Ok(output) => Ok((Some(Carried::Moved), spent(&output))),
+    match store.call(put).await {
+        Ok(output) => Ok((Some(Carried::Moved), spent(&output.capacity))),
         Err(error) => match error.code() {
             ErrorCode::ConditionalCheckFailed => Ok((None, 0.0)),
             _ if is_busy(&error) => Ok((Some(Carried::Busy), 0.0)),
@@ -170,11 +169,11 @@ async fn transfer(
     let transaction = TransactWriteItems {
         actions,
         token: None,
-        return_capacity: keyform_core::capacity::ReturnConsumedCapacity::Total,
+        return_capacity: ReturnConsumedCapacity::Total,
         return_metrics: Default::default(),
     };
-    match store.execute(Operation::TransactWriteItems(transaction)).await {
-        Ok(output) => Ok((Some(Carried::Moved), spent(&output))),
+    match store.call(transaction).await {
+        Ok(output) => Ok((Some(Carried::Moved), spent(&output.capacity))),
         Err(error) => refused(store, form, old, new, &names, error, now_millis).await,
     }
 }
@@ -243,12 +242,10 @@ async fn supersede(
         table,
         key,
         update: Some(update),
-        condition,
-        return_capacity: keyform_core::capacity::ReturnConsumedCapacity::Total,
-        ..UpdateItem::default()
+        options: WriteOptions { return_capacity: ReturnConsumedCapacity::Total, ..condition.into() },
     };
-    match store.execute(Operation::UpdateItem(update)).await {
-        Ok(output) => Ok((Some(Carried::Superseded), spent(&output))),
+    match store.call(update).await {
+        Ok(output) => Ok((Some(Carried::Superseded), spent(&output.capacity))),
         Err(error) if error.code() == ErrorCode::ConditionalCheckFailed => Ok((None, 0.0)),
         Err(error) if is_busy(&error) => Ok((Some(Carried::Busy), 0.0)),
         Err(error) => Err(error),
@@ -302,11 +299,7 @@ pub(super) fn is_busy(error: &Error) -> bool {
     )
 }
 
-/// Returns the write units that a response reports.
-pub(super) fn spent(output: &Output) -> f64 {
-    match output {
-        Output::WriteItem(output) => output.capacity.as_ref().map_or(0.0, |capacity| capacity.total),
-        Output::TransactWriteItems(output) => output.capacity.iter().map(|capacity| capacity.total).sum(),
-        _ => 0.0,
-    }
+/// Returns the write units that the capacity reports of a response add up to.
+pub(super) fn spent<'a>(capacity: impl IntoIterator<Item = &'a ConsumedCapacity>) -> f64 {
+    capacity.into_iter().map(|capacity| capacity.total).sum()
 }

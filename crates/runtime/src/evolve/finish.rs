@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use keyform_core::capacity::ReturnConsumedCapacity;
 use keyform_core::expression::{Condition, Path};
-use keyform_core::operation::{DeleteItem, PutItem, TransactAction, TransactWriteItems};
-use keyform_core::{Attributes, Error, ErrorCode, Operation};
+use keyform_core::operation::{DeleteItem, PutItem, TransactAction, TransactWriteItems, WriteOptions};
+use keyform_core::{Attributes, Error, ErrorCode, ExecuteExt};
 use serde::Serialize;
 
 use keyform_language::bind::evolve::claims;
@@ -205,13 +206,14 @@ impl Migration {
         let delete = DeleteItem {
             table: form.old.name.clone(),
             key: form.old.key_of(item),
-            condition: Some(Condition::AttributeExists(Path::attribute(MARK))),
-            return_capacity: keyform_core::capacity::ReturnConsumedCapacity::Total,
-            ..DeleteItem::default()
+            options: WriteOptions {
+                return_capacity: ReturnConsumedCapacity::Total,
+                ..Condition::AttributeExists(Path::attribute(MARK)).into()
+            },
         };
         for tries in 0..TRIES_MAX {
-            match self.store.execute(Operation::DeleteItem(delete.clone())).await {
-                Ok(output) => return Ok(super::carry::spent(&output)),
+            match self.store.call(delete.clone()).await {
+                Ok(output) => return Ok(super::carry::spent(&output.capacity)),
                 Err(error) if error.code() == ErrorCode::ConditionalCheckFailed => return Ok(0.0),
                 Err(error) if is_busy(&error) => self.pause(tries).await,
                 Err(error) => return Err(error.into()),
@@ -374,13 +376,8 @@ impl Migration {
             if reverted == image {
                 return Ok(());
             }
-            let put = PutItem {
-                table: form.old.name.clone(),
-                item: reverted,
-                condition: Some(unchanged(&image)),
-                ..PutItem::default()
-            };
-            match self.store.execute(Operation::PutItem(put)).await {
+            let put = PutItem { table: form.old.name.clone(), item: reverted, options: unchanged(&image).into() };
+            match self.store.call(put).await {
                 Ok(_) => {
                     found.reverted += 1;
                     return Ok(());
@@ -458,7 +455,7 @@ impl Migration {
     /// retries.
     async fn transact(&self, actions: Vec<TransactAction>, tries: u32) -> Result<bool, MigrateError> {
         let transaction = TransactWriteItems { actions, ..TransactWriteItems::default() };
-        match self.store.execute(Operation::TransactWriteItems(transaction)).await {
+        match self.store.call(transaction).await {
             Ok(_) => Ok(true),
             Err(error) if error.code() == ErrorCode::TransactionCanceled || is_busy(&error) => {
                 self.pause(tries).await;

@@ -19,7 +19,7 @@ use keyform_core::operation::{
     CreateTable, GetItem, TimeToLive, TransactAction, TransactWriteItems, UpdateItem, UpdateTimeToLive,
 };
 use keyform_core::table::{KeySchema, ScalarType};
-use keyform_core::{AttributeValue, Attributes, ErrorCode, Item, Operation, Output};
+use keyform_core::{AttributeValue, Attributes, ErrorCode, Item, Operation};
 use keyform_language::bookkeeping::ANSWERS;
 use sha2::{Digest as _, Sha256};
 
@@ -209,8 +209,7 @@ impl Runner {
                 }],
                 ..Update::default()
             }),
-            condition: Some(Condition::AttributeNotExists(Path::attribute(ANSWER))),
-            ..UpdateItem::default()
+            options: Condition::AttributeNotExists(Path::attribute(ANSWER)).into(),
         };
         // The write is already applied. If this fails, a repeated call reads the item by its key.
         drop(self.send(Operation::UpdateItem(update)).await);
@@ -240,13 +239,12 @@ impl Runner {
     /// Returns the record of a call, unless it has expired.
     async fn record(&self, once: &Once) -> Result<Option<Attributes>, RunError> {
         let get = GetItem { table: ANSWERS.to_owned(), key: once.key(), consistent: true, ..GetItem::default() };
-        let output = self.send(Operation::GetItem(get)).await.map_err(|error| match error.code() {
+        let output = self.call(get).await.map_err(|error| match error.code() {
             ErrorCode::ResourceNotFound => RunError::NotRunnable(format!(
                 "the table {ANSWERS}, which keeps what idempotency keys have done, is not there: --create-tables makes it"
             )),
             _ => error.into(),
         })?;
-        let Output::GetItem(output) = output else { return Ok(None) };
         let record = output.item.map(|item| item.to_attributes());
         let counts = |record: &Attributes| match record.get(EXPIRES) {
             Some(AttributeValue::N(expires)) => *expires >= once.now_secs.into(),
@@ -305,20 +303,20 @@ pub(super) fn as_transaction(operation: Operation) -> Operation {
         Operation::PutItem(put) => one(TransactAction::Put {
             table: put.table,
             item: put.item,
-            condition: put.condition,
+            condition: put.options.condition,
             return_item_on_failure: true,
         }),
         Operation::UpdateItem(update) => one(TransactAction::Update {
             table: update.table,
             key: update.key,
             update: update.update.unwrap_or_default(),
-            condition: update.condition,
+            condition: update.options.condition,
             return_item_on_failure: true,
         }),
         Operation::DeleteItem(delete) => one(TransactAction::Delete {
             table: delete.table,
             key: delete.key,
-            condition: delete.condition,
+            condition: delete.options.condition,
             return_item_on_failure: true,
         }),
         other => return other,

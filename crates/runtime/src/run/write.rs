@@ -151,9 +151,8 @@ impl Runner {
         }
         for get in bind::read_first(&self.checked.model, write, inputs)? {
             let (table, key) = (get.table.clone(), get.key.clone());
-            if let Output::GetItem(output) = self.send(Operation::GetItem(get)).await? {
-                inputs.current.push((table, key, output.item.map(|item| item.to_attributes())));
-            }
+            let item = self.call(get).await?.item;
+            inputs.current.push((table, key, item.map(|item| item.to_attributes())));
         }
         let mut bound = bind::write(&self.checked.model, write, plan, inputs)?;
         if let Some(refused) = &bound.refused {
@@ -291,12 +290,14 @@ impl Runner {
         let has_token = matches!(&operation, Operation::TransactWriteItems(transaction) if transaction.token.is_some());
         ask_for_images(&mut operation);
         match self.send(operation).await {
-            Ok(Output::WriteItem(output)) => Ok(Written::Applied(match (promised, output.attributes) {
-                (Some(Promised::Known(found)), _) => Some(found),
-                (_, Some(item)) if deletes => self.returned_living(write, &item)?,
-                (_, Some(item)) => self.returned(write, &item)?,
-                (_, None) => None,
-            })),
+            Ok(Output::PutItem(output) | Output::UpdateItem(output) | Output::DeleteItem(output)) => {
+                Ok(Written::Applied(match (promised, output.attributes) {
+                    (Some(Promised::Known(found)), _) => Some(found),
+                    (_, Some(item)) if deletes => self.returned_living(write, &item)?,
+                    (_, Some(item)) => self.returned(write, &item)?,
+                    (_, None) => None,
+                }))
+            }
             Ok(Output::TransactWriteItems(_)) => Ok(Written::Applied(match once {
                 Some(once) => Box::pin(self.returned_once(write, once, promised)).await?,
                 None => Box::pin(self.returned_after(write, promised)).await?,
@@ -432,10 +433,7 @@ impl Runner {
 
     pub(super) async fn current(&self, table: String, key: Attributes) -> Result<Option<Item>, RunError> {
         let get = GetItem { table, key, consistent: true, ..GetItem::default() };
-        match self.send(Operation::GetItem(get)).await? {
-            Output::GetItem(output) => Ok(output.item),
-            _ => Ok(None),
-        }
+        Ok(self.call(get).await?.item)
     }
 
     /// Sends a batch in chunks that the service accepts, and retries unprocessed requests.
@@ -458,17 +456,17 @@ impl Runner {
             let piece =
                 BatchWriteItem { tables, return_capacity: Default::default(), return_metrics: Default::default() };
             left = rest;
-            if let Output::BatchWriteItem(output) = self.send(Operation::BatchWriteItem(piece)).await? {
-                let undone = output
-                    .unprocessed
-                    .into_iter()
-                    .flat_map(|(table, requests)| requests.into_iter().map(move |request| (table.clone(), request)));
-                let undone: Vec<_> = undone.collect();
-                if !undone.is_empty() {
-                    tries += 1;
-                    self.pause(tries).await?;
-                    left.extend(undone);
-                }
+            let undone = self
+                .call(piece)
+                .await?
+                .unprocessed
+                .into_iter()
+                .flat_map(|(table, requests)| requests.into_iter().map(move |request| (table.clone(), request)));
+            let undone: Vec<_> = undone.collect();
+            if !undone.is_empty() {
+                tries += 1;
+                self.pause(tries).await?;
+                left.extend(undone);
             }
         }
         Ok(())
@@ -518,12 +516,12 @@ fn as_map(found: Found) -> AttributeValue {
 /// Requests the images from which outcomes are derived, and the item after an update.
 fn ask_for_images(operation: &mut Operation) {
     match operation {
-        Operation::PutItem(put) => put.return_item_on_failure = true,
+        Operation::PutItem(put) => put.options.return_item_on_failure = true,
         Operation::UpdateItem(update) => {
-            update.return_item_on_failure = true;
-            update.return_values = ReturnValues::AllNew;
+            update.options.return_item_on_failure = true;
+            update.options.return_values = ReturnValues::AllNew;
         }
-        Operation::DeleteItem(delete) => delete.return_item_on_failure = true,
+        Operation::DeleteItem(delete) => delete.options.return_item_on_failure = true,
         Operation::TransactWriteItems(transaction) => {
             for action in &mut transaction.actions {
                 let (TransactAction::Put { return_item_on_failure, .. }
