@@ -6,40 +6,18 @@ use std::collections::BTreeMap;
 use keyform_core::expression::{
     ConditionKind, Printer, Substitutions, parse_condition, parse_key_condition, parse_projection, parse_update,
 };
+use keyform_core::operation::OperationKind;
 use keyform_core::{AttributeValue, Error};
-
-const OPERATIONS: &[&str] = &[
-    "DynamoDB_20120810.PutItem",
-    "DynamoDB_20120810.GetItem",
-    "DynamoDB_20120810.UpdateItem",
-    "DynamoDB_20120810.DeleteItem",
-    "DynamoDB_20120810.Query",
-    "DynamoDB_20120810.Scan",
-    "DynamoDB_20120810.BatchGetItem",
-    "DynamoDB_20120810.BatchWriteItem",
-    "DynamoDB_20120810.TransactGetItems",
-    "DynamoDB_20120810.TransactWriteItems",
-    "DynamoDB_20120810.CreateTable",
-    "DynamoDB_20120810.UpdateTable",
-    "DynamoDB_20120810.ListTables",
-    "DynamoDB_20120810.TagResource",
-    "DynamoDB_20120810.UpdateTimeToLive",
-    "DynamoDB_20120810.ExecuteStatement",
-    "DynamoDB_20120810.BatchExecuteStatement",
-    "DynamoDB_20120810.ExecuteTransaction",
-    "DynamoDBStreams_20120810.GetRecords",
-    "DynamoDBStreams_20120810.GetShardIterator",
-    "DynamoDBStreams_20120810.DescribeStream",
-];
 
 /// A body for one of the operations: the first line is the operation's name, or its first byte chooses one.
 pub fn json_body(bytes: &[u8]) {
     let line_end = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
     let (line, body) = bytes.split_at(line_end);
     let body = body.get(1..).unwrap_or_default();
-    let named = OPERATIONS.iter().find(|target| target.split('.').nth(1).map(str::as_bytes) == Some(line));
-    let chosen = line.first().map_or(0, |byte| usize::from(*byte) % OPERATIONS.len());
-    drop(keyform_wire::decode(named.copied().unwrap_or(OPERATIONS[chosen]), body));
+    let named = std::str::from_utf8(line).ok().and_then(OperationKind::from_name);
+    let chosen = line.first().map_or(0, |byte| usize::from(*byte) % OperationKind::ALL.len());
+    let kind = named.unwrap_or(OperationKind::ALL[chosen]);
+    drop(keyform_wire::decode(&keyform_wire::target(kind), body));
 }
 
 /// A PartiQL statement with a few parameters of different types.

@@ -3,18 +3,18 @@
 use std::collections::{BTreeMap, HashMap};
 
 use aws_sdk_dynamodb::types::{self, DeleteRequest, KeysAndAttributes, PutRequest};
+use keyform_core::Error;
 use keyform_core::error::remote;
 use keyform_core::operation::{
     BatchGetItem, BatchGetItemOutput, BatchGetRequest, BatchWriteItem, BatchWriteItemOutput, WriteRequest,
 };
-use keyform_core::{Error, Output};
 
 use crate::expressions::Expressions;
 use crate::value::attributes_to_sdk;
 use crate::{Remote, capacity, failure, value};
 
 impl Remote {
-    pub(crate) async fn batch_get_item(&self, batch: BatchGetItem) -> Result<Output, Error> {
+    pub(crate) async fn batch_get_item(&self, batch: BatchGetItem) -> Result<BatchGetItemOutput, Error> {
         let mut tables = HashMap::new();
         for (table, request) in &batch.tables {
             if tables.insert(table.clone(), keys(request)?).is_some() {
@@ -28,16 +28,16 @@ impl Remote {
             .set_return_consumed_capacity(capacity::wanted(batch.return_capacity));
         let output = request.send().await.map_err(failure::told)?;
         let responses = output.responses.unwrap_or_default().into_iter();
-        Ok(Output::BatchGetItem(BatchGetItemOutput {
+        Ok(BatchGetItemOutput {
             responses: responses
                 .map(|(table, found)| Ok((table, value::items(&found)?)))
                 .collect::<Result<_, Error>>()?,
             unprocessed: unread(&batch.tables, output.unprocessed_keys.unwrap_or_default())?,
             capacity: capacity::all_consumed(output.consumed_capacity),
-        }))
+        })
     }
 
-    pub(crate) async fn batch_write_item(&self, batch: BatchWriteItem) -> Result<Output, Error> {
+    pub(crate) async fn batch_write_item(&self, batch: BatchWriteItem) -> Result<BatchWriteItemOutput, Error> {
         let mut tables: HashMap<String, Vec<types::WriteRequest>> = HashMap::new();
         for (table, requests) in batch.tables {
             let requests = requests.iter().map(write).collect::<Result<Vec<_>, _>>()?;
@@ -51,13 +51,13 @@ impl Remote {
             .set_return_item_collection_metrics(capacity::metrics_wanted(batch.return_metrics));
         let output = request.send().await.map_err(failure::told_of_write)?;
         let undone = output.unprocessed_items.unwrap_or_default().into_iter();
-        Ok(Output::BatchWriteItem(BatchWriteItemOutput {
+        Ok(BatchWriteItemOutput {
             unprocessed: undone
                 .map(|(table, requests)| Ok((table, requests.iter().map(unwritten).collect::<Result<_, _>>()?)))
                 .collect::<Result<_, Error>>()?,
             capacity: capacity::all_consumed(output.consumed_capacity),
             metrics: capacity::metrics_by_table(output.item_collection_metrics)?,
-        }))
+        })
     }
 }
 

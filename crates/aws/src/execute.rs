@@ -14,57 +14,48 @@ impl Execute for Remote {
 
 impl Remote {
     async fn send(&self, operation: Operation) -> Result<Output, Error> {
-        match operation {
-            Operation::GetItem(get) => self.get_item(get).await,
-            Operation::PutItem(put) => self.put_item(put).await,
-            Operation::UpdateItem(update) => self.update_item(update).await,
-            Operation::DeleteItem(delete) => self.delete_item(delete).await,
-            Operation::Query(query) => self.query(query).await,
-            Operation::Scan(scan) => self.scan(scan).await,
-            Operation::BatchGetItem(batch) => self.batch_get_item(batch).await,
-            Operation::BatchWriteItem(batch) => self.batch_write_item(batch).await,
-            Operation::TransactGetItems(reads) => self.transact_get_items(reads).await,
-            Operation::TransactWriteItems(writes) => self.transact_write_items(writes).await,
-            table => self.send_table(table).await,
-        }
-    }
-
-    async fn send_table(&self, operation: Operation) -> Result<Output, Error> {
-        match operation {
-            Operation::CreateTable(create) => self.create_table(create).await,
-            Operation::UpdateTable(update) => self.update_table(update).await,
-            Operation::DescribeTable { table } => self.describe_table(table).await,
-            Operation::DeleteTable { table } => self.delete_table(table).await,
-            Operation::ListTables(list) => self.list_tables(list).await,
-            Operation::UpdateTimeToLive(update) => self.update_time_to_live(update).await,
-            Operation::DescribeTimeToLive { table } => self.describe_time_to_live(table).await,
-            Operation::DescribeContinuousBackups { table } => self.describe_continuous_backups(table).await,
-            Operation::UpdateContinuousBackups(update) => self.update_continuous_backups(update).await,
-            Operation::TagResource(tags) => self.tag_resource(tags).await,
-            Operation::UntagResource(tags) => self.untag_resource(tags).await,
-            Operation::ListTagsOfResource(list) => self.list_tags_of_resource(list).await,
-            stream => self.send_stream(stream).await,
-        }
-    }
-
-    async fn send_stream(&self, operation: Operation) -> Result<Output, Error> {
-        match operation {
-            Operation::ListStreams(list) => self.list_streams(list).await,
-            Operation::DescribeStream(describe) => self.describe_stream(describe).await,
-            Operation::GetShardIterator(get) => self.get_shard_iterator(get).await,
-            Operation::GetRecords(get) => self.get_records(get).await,
-            other => Err(remote::unsupported(name(&other))),
-        }
-    }
-}
-
-/// Returns the service's name of an operation that is not supported.
-fn name(operation: &Operation) -> &'static str {
-    match operation {
-        Operation::DescribeLimits => "DescribeLimits",
-        Operation::ExecuteStatement(_) => "ExecuteStatement",
-        Operation::BatchExecuteStatement(_) => "BatchExecuteStatement",
-        Operation::ExecuteTransaction(_) => "ExecuteTransaction",
-        _ => "the operation",
+        let name = operation.name();
+        Ok(match operation {
+            Operation::GetItem(request) => Output::GetItem(self.get_item(request).await?),
+            Operation::PutItem(request) => Output::PutItem(self.put_item(request).await?),
+            Operation::Query(request) => Output::Query(self.query(request).await?),
+            Operation::UpdateItem(request) => Output::UpdateItem(self.update_item(request).await?),
+            Operation::DeleteItem(request) => Output::DeleteItem(self.delete_item(request).await?),
+            Operation::BatchGetItem(request) => Output::BatchGetItem(self.batch_get_item(request).await?),
+            Operation::BatchWriteItem(request) => Output::BatchWriteItem(self.batch_write_item(request).await?),
+            Operation::TransactWriteItems(request) => {
+                Output::TransactWriteItems(self.transact_write_items(request).await?)
+            }
+            Operation::TransactGetItems(request) => Output::TransactGetItems(self.transact_get_items(request).await?),
+            Operation::Scan(request) => Output::Scan(self.scan(request).await?),
+            Operation::GetRecords(request) => Output::GetRecords(self.get_records(request).await?),
+            Operation::GetShardIterator(request) => Output::GetShardIterator(self.get_shard_iterator(request).await?),
+            Operation::DescribeStream(request) => Output::DescribeStream(self.describe_stream(request).await?),
+            Operation::ListStreams(request) => Output::ListStreams(self.list_streams(request).await?),
+            Operation::DescribeTable(request) => Output::DescribeTable(self.describe_table(request).await?),
+            Operation::ListTables(request) => Output::ListTables(self.list_tables(request).await?),
+            Operation::CreateTable(request) => Output::CreateTable(self.create_table(request).await?),
+            Operation::UpdateTable(request) => Output::UpdateTable(self.update_table(request).await?),
+            Operation::DeleteTable(request) => Output::DeleteTable(self.delete_table(request).await?),
+            Operation::UpdateTimeToLive(request) => Output::UpdateTimeToLive(self.update_time_to_live(request).await?),
+            Operation::DescribeTimeToLive(request) => {
+                Output::DescribeTimeToLive(self.describe_time_to_live(request).await?)
+            }
+            Operation::DescribeContinuousBackups(request) => {
+                Output::DescribeContinuousBackups(self.describe_continuous_backups(request).await?)
+            }
+            Operation::UpdateContinuousBackups(request) => {
+                Output::UpdateContinuousBackups(self.update_continuous_backups(request).await?)
+            }
+            Operation::TagResource(request) => Output::TagResource(self.tag_resource(request).await?),
+            Operation::UntagResource(request) => Output::UntagResource(self.untag_resource(request).await?),
+            Operation::ListTagsOfResource(request) => {
+                Output::ListTagsOfResource(self.list_tags_of_resource(request).await?)
+            }
+            Operation::ExecuteStatement(_)
+            | Operation::BatchExecuteStatement(_)
+            | Operation::ExecuteTransaction(_)
+            | Operation::DescribeLimits(_) => return Err(remote::unsupported(name)),
+        })
     }
 }

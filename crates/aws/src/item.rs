@@ -1,15 +1,15 @@
 //! GetItem, PutItem, UpdateItem and DeleteItem.
 
 use aws_sdk_dynamodb::types::{self, ReturnValue, ReturnValuesOnConditionCheckFailure};
+use keyform_core::Error;
 use keyform_core::operation::{DeleteItem, GetItem, GetItemOutput, PutItem, ReturnValues, UpdateItem, WriteItemOutput};
-use keyform_core::{Error, Output};
 
 use crate::expressions::Expressions;
 use crate::value::{SdkAttributes, attributes_to_sdk};
 use crate::{Remote, capacity, failure, resend, value};
 
 impl Remote {
-    pub(crate) async fn get_item(&self, get: GetItem) -> Result<Output, Error> {
+    pub(crate) async fn get_item(&self, get: GetItem) -> Result<GetItemOutput, Error> {
         let mut expressions = Expressions::default();
         let request = self
             .client
@@ -21,13 +21,13 @@ impl Remote {
             .consistent_read(get.consistent)
             .set_return_consumed_capacity(capacity::wanted(get.return_capacity));
         let output = request.send().await.map_err(failure::told)?;
-        Ok(Output::GetItem(GetItemOutput {
+        Ok(GetItemOutput {
             item: value::optional_item(output.item.as_ref())?,
             capacity: output.consumed_capacity.map(capacity::consumed),
-        }))
+        })
     }
 
-    pub(crate) async fn put_item(&self, put: PutItem) -> Result<Output, Error> {
+    pub(crate) async fn put_item(&self, put: PutItem) -> Result<WriteItemOutput, Error> {
         let again = resend::may_put_again(&put);
         let mut expressions = Expressions::default();
         let request = self
@@ -35,20 +35,20 @@ impl Remote {
             .put_item()
             .table_name(put.table)
             .set_item(Some(attributes_to_sdk(&put.item)))
-            .set_condition_expression(expressions.condition(put.condition.as_ref()))
+            .set_condition_expression(expressions.condition(put.options.condition.as_ref()))
             .set_expression_attribute_names(expressions.names())
             .set_expression_attribute_values(expressions.values())
-            .set_return_values(return_values(put.return_values))
-            .set_return_values_on_condition_check_failure(on_failure(put.return_item_on_failure))
-            .set_return_consumed_capacity(capacity::wanted(put.return_capacity))
-            .set_return_item_collection_metrics(capacity::metrics_wanted(put.return_metrics));
+            .set_return_values(return_values(put.options.return_values))
+            .set_return_values_on_condition_check_failure(on_failure(put.options.return_item_on_failure))
+            .set_return_consumed_capacity(capacity::wanted(put.options.return_capacity))
+            .set_return_item_collection_metrics(capacity::metrics_wanted(put.options.return_metrics));
         let request = request.customize();
         let request = if again { request } else { request.config_override(resend::only_if_not_applied()) };
         let output = request.send().await.map_err(failure::told_of_write)?;
         written(output.attributes, output.consumed_capacity, output.item_collection_metrics)
     }
 
-    pub(crate) async fn delete_item(&self, delete: DeleteItem) -> Result<Output, Error> {
+    pub(crate) async fn delete_item(&self, delete: DeleteItem) -> Result<WriteItemOutput, Error> {
         let again = resend::may_delete_again(&delete);
         let mut expressions = Expressions::default();
         let request = self
@@ -56,20 +56,20 @@ impl Remote {
             .delete_item()
             .table_name(delete.table)
             .set_key(Some(attributes_to_sdk(&delete.key)))
-            .set_condition_expression(expressions.condition(delete.condition.as_ref()))
+            .set_condition_expression(expressions.condition(delete.options.condition.as_ref()))
             .set_expression_attribute_names(expressions.names())
             .set_expression_attribute_values(expressions.values())
-            .set_return_values(return_values(delete.return_values))
-            .set_return_values_on_condition_check_failure(on_failure(delete.return_item_on_failure))
-            .set_return_consumed_capacity(capacity::wanted(delete.return_capacity))
-            .set_return_item_collection_metrics(capacity::metrics_wanted(delete.return_metrics));
+            .set_return_values(return_values(delete.options.return_values))
+            .set_return_values_on_condition_check_failure(on_failure(delete.options.return_item_on_failure))
+            .set_return_consumed_capacity(capacity::wanted(delete.options.return_capacity))
+            .set_return_item_collection_metrics(capacity::metrics_wanted(delete.options.return_metrics));
         let request = request.customize();
         let request = if again { request } else { request.config_override(resend::only_if_not_applied()) };
         let output = request.send().await.map_err(failure::told_of_write)?;
         written(output.attributes, output.consumed_capacity, output.item_collection_metrics)
     }
 
-    pub(crate) async fn update_item(&self, update: UpdateItem) -> Result<Output, Error> {
+    pub(crate) async fn update_item(&self, update: UpdateItem) -> Result<WriteItemOutput, Error> {
         let again = resend::may_update_again(&update);
         let mut expressions = Expressions::default();
         let request = self
@@ -78,13 +78,13 @@ impl Remote {
             .table_name(update.table)
             .set_key(Some(attributes_to_sdk(&update.key)))
             .set_update_expression(expressions.update(update.update.as_ref()))
-            .set_condition_expression(expressions.condition(update.condition.as_ref()))
+            .set_condition_expression(expressions.condition(update.options.condition.as_ref()))
             .set_expression_attribute_names(expressions.names())
             .set_expression_attribute_values(expressions.values())
-            .set_return_values(return_values(update.return_values))
-            .set_return_values_on_condition_check_failure(on_failure(update.return_item_on_failure))
-            .set_return_consumed_capacity(capacity::wanted(update.return_capacity))
-            .set_return_item_collection_metrics(capacity::metrics_wanted(update.return_metrics));
+            .set_return_values(return_values(update.options.return_values))
+            .set_return_values_on_condition_check_failure(on_failure(update.options.return_item_on_failure))
+            .set_return_consumed_capacity(capacity::wanted(update.options.return_capacity))
+            .set_return_item_collection_metrics(capacity::metrics_wanted(update.options.return_metrics));
         let request = request.customize();
         let request = if again { request } else { request.config_override(resend::only_if_not_applied()) };
         let output = request.send().await.map_err(failure::told_of_write)?;
@@ -111,10 +111,10 @@ fn written(
     attributes: Option<SdkAttributes>,
     consumed: Option<types::ConsumedCapacity>,
     metrics: Option<types::ItemCollectionMetrics>,
-) -> Result<Output, Error> {
-    Ok(Output::WriteItem(WriteItemOutput {
+) -> Result<WriteItemOutput, Error> {
+    Ok(WriteItemOutput {
         attributes: value::optional_item(attributes.as_ref())?,
         capacity: consumed.map(capacity::consumed),
         metrics: metrics.as_ref().map(capacity::metrics).transpose()?,
-    }))
+    })
 }

@@ -4,14 +4,14 @@ use aws_sdk_dynamodb::operation::query::QueryOutput;
 use aws_sdk_dynamodb::operation::scan::ScanOutput;
 use aws_sdk_dynamodb::types;
 use keyform_core::operation::{PageOutput, Query, Scan, Segment, Select};
-use keyform_core::{Attributes, Error, Output};
+use keyform_core::{Attributes, Error};
 
 use crate::expressions::Expressions;
 use crate::value::{SdkAttributes, attributes_to_sdk};
 use crate::{Remote, capacity, failure, value};
 
 impl Remote {
-    pub(crate) async fn query(&self, query: Query) -> Result<Output, Error> {
+    pub(crate) async fn query(&self, query: Query) -> Result<PageOutput, Error> {
         let mut expressions = Expressions::default();
         let request = self
             .client
@@ -33,7 +33,7 @@ impl Remote {
         page(Page::from(output), query.select)
     }
 
-    pub(crate) async fn scan(&self, scan: Scan) -> Result<Output, Error> {
+    pub(crate) async fn scan(&self, scan: Scan) -> Result<PageOutput, Error> {
         let mut expressions = Expressions::default();
         let number = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
         let request = self
@@ -107,17 +107,14 @@ impl From<ScanOutput> for Page {
     }
 }
 
-fn page(page: Page, select: Option<Select>) -> Result<Output, Error> {
+fn page(page: Page, select: Option<Select>) -> Result<PageOutput, Error> {
     let count = |count: i32| usize::try_from(count).unwrap_or(0);
-    let items = match select {
-        Some(Select::Count) => None,
-        _ => Some(value::items(&page.items.unwrap_or_default())?),
-    };
-    Ok(Output::Page(PageOutput {
+    let items = if select == Some(Select::Count) { None } else { Some(value::items(&page.items.unwrap_or_default())?) };
+    Ok(PageOutput {
         items,
         count: count(page.count),
         scanned: count(page.scanned),
         last_key: value::optional_item(page.last_key.as_ref())?,
         capacity: page.capacity.map(capacity::consumed),
-    }))
+    })
 }

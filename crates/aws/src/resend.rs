@@ -56,22 +56,22 @@ pub(crate) fn was_refused(mut error: Option<&(dyn StdError + 'static)>) -> bool 
 
 /// Returns whether a put is idempotent.
 pub(crate) fn may_put_again(put: &operation::PutItem) -> bool {
-    put.condition.is_none() && put.return_values == operation::ReturnValues::None
+    put.options.condition.is_none() && put.options.return_values == operation::ReturnValues::None
 }
 
 /// Returns whether a delete is idempotent.
 pub(crate) fn may_delete_again(delete: &operation::DeleteItem) -> bool {
-    delete.condition.is_none() && delete.return_values == operation::ReturnValues::None
+    delete.options.condition.is_none() && delete.options.return_values == operation::ReturnValues::None
 }
 
 /// Returns whether an update is idempotent: it assigns constants, removes attributes or changes sets, and its
 /// condition uses nothing that it changes.
 pub(crate) fn may_update_again(update: &operation::UpdateItem) -> bool {
     use operation::ReturnValues::{AllNew, None, UpdatedNew};
-    let Some(changes) = &update.update else { return update.condition.is_none() };
-    matches!(update.return_values, None | AllNew | UpdatedNew)
+    let Some(changes) = &update.update else { return update.options.condition.is_none() };
+    matches!(update.options.return_values, None | AllNew | UpdatedNew)
         && is_repeatable(changes)
-        && update.condition.as_ref().is_none_or(|condition| is_apart(condition, changes))
+        && update.options.condition.as_ref().is_none_or(|condition| is_apart(condition, changes))
 }
 
 fn is_repeatable(update: &Update) -> bool {

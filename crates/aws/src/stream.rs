@@ -11,7 +11,7 @@ use keyform_core::operation::{
     ListStreamsOutput, SequenceNumber, Shard, ShardPosition, StreamDescription, StreamListing, UserIdentity,
 };
 use keyform_core::table::{KeySchema, Status, StreamView};
-use keyform_core::{AttributeValue, Attributes, Error, Item, Output};
+use keyform_core::{AttributeValue, Attributes, Error, Item};
 
 use crate::{Remote, failure};
 
@@ -19,7 +19,7 @@ use crate::{Remote, failure};
 const TIME_TO_LIVE: &str = "dynamodb.amazonaws.com";
 
 impl Remote {
-    pub(crate) async fn list_streams(&self, list: ListStreams) -> Result<Output, Error> {
+    pub(crate) async fn list_streams(&self, list: ListStreams) -> Result<ListStreamsOutput, Error> {
         let request = self
             .streams
             .list_streams()
@@ -28,10 +28,10 @@ impl Remote {
             .set_limit(list.limit.map(limit));
         let output = request.send().await.map_err(failure::told_of_streams)?;
         let streams = output.streams.unwrap_or_default().into_iter().map(listing).collect();
-        Ok(Output::ListStreams(ListStreamsOutput { streams, last: output.last_evaluated_stream_arn }))
+        Ok(ListStreamsOutput { streams, last: output.last_evaluated_stream_arn })
     }
 
-    pub(crate) async fn describe_stream(&self, describe: DescribeStream) -> Result<Output, Error> {
+    pub(crate) async fn describe_stream(&self, describe: DescribeStream) -> Result<StreamDescription, Error> {
         let children = describe.children_of.map(|shard| {
             types::ShardFilter::builder().r#type(types::ShardFilterType::ChildShards).shard_id(shard).build()
         });
@@ -44,10 +44,10 @@ impl Remote {
             .set_shard_filter(children);
         let output = request.send().await.map_err(failure::told_of_streams)?;
         let description = output.stream_description.ok_or_else(|| remote::malformed("no description of a stream"))?;
-        described(description).map(Output::DescribeStream)
+        described(description)
     }
 
-    pub(crate) async fn get_shard_iterator(&self, get: GetShardIterator) -> Result<Output, Error> {
+    pub(crate) async fn get_shard_iterator(&self, get: GetShardIterator) -> Result<String, Error> {
         let (kind, sequence) = match get.position {
             ShardPosition::TrimHorizon => (types::ShardIteratorType::TrimHorizon, None),
             ShardPosition::Latest => (types::ShardIteratorType::Latest, None),
@@ -62,17 +62,16 @@ impl Remote {
             .shard_iterator_type(kind)
             .set_sequence_number(sequence.map(|sequence| sequence.to_string()));
         let output = request.send().await.map_err(failure::told_of_streams)?;
-        let iterator = output.shard_iterator.ok_or_else(|| remote::malformed("no iterator of a shard"))?;
-        Ok(Output::GetShardIterator(iterator))
+        output.shard_iterator.ok_or_else(|| remote::malformed("no iterator of a shard"))
     }
 
-    pub(crate) async fn get_records(&self, get: GetRecords) -> Result<Output, Error> {
+    pub(crate) async fn get_records(&self, get: GetRecords) -> Result<GetRecordsOutput, Error> {
         let request = self.streams.get_records().shard_iterator(get.iterator).set_limit(get.limit.map(limit));
         let output = request.send().await.map_err(failure::told_of_streams)?;
         let sent = output.records.unwrap_or_default();
         let region = sent.first().and_then(|record| record.aws_region.clone()).unwrap_or_default();
         let records = sent.into_iter().map(record).collect::<Result<_, _>>()?;
-        Ok(Output::GetRecords(GetRecordsOutput { records, next: output.next_shard_iterator, region }))
+        Ok(GetRecordsOutput { records, next: output.next_shard_iterator, region })
     }
 }
 

@@ -5,49 +5,47 @@ use aws_sdk_dynamodb::types::{
     self, AttributeDefinition, GlobalSecondaryIndex, KeySchemaElement, KeyType, LocalSecondaryIndex,
     ProvisionedThroughput, ScalarAttributeType, StreamSpecification, StreamViewType, TimeToLiveSpecification,
 };
+use keyform_core::Error;
 use keyform_core::error::remote;
 use keyform_core::operation::{
-    CreateTable, ListTables, ListTablesOutput, TimeToLive, TimeToLiveStatus, UpdateTimeToLive,
+    CreateTable, DeleteTable, DescribeTable, DescribeTimeToLive, ListTables, ListTablesOutput, TimeToLive,
+    TimeToLiveStatus, UpdateTimeToLive,
 };
 use keyform_core::table::{
     AttributeDefinitions, GlobalIndex, KeySchema, LocalIndex, OnDemandThroughput, Projection, ScalarType,
-    SseSpecification, StreamView, Tag, Throughput, WarmThroughput,
+    SseSpecification, StreamView, TableDescription, Tag, Throughput, WarmThroughput,
 };
-use keyform_core::{Error, Output};
 
 use crate::{Remote, description, failure};
 
 impl Remote {
-    pub(crate) async fn create_table(&self, create: CreateTable) -> Result<Output, Error> {
+    pub(crate) async fn create_table(&self, create: CreateTable) -> Result<Box<TableDescription>, Error> {
         let request = creation(&self.client, create).map_err(failure::incomplete)?;
         let output = request.send().await.map_err(failure::told)?;
         described(output.table_description)
     }
 
-    pub(crate) async fn describe_table(&self, table: String) -> Result<Output, Error> {
-        let output = self.client.describe_table().table_name(table).send().await.map_err(failure::told)?;
+    pub(crate) async fn describe_table(&self, describe: DescribeTable) -> Result<Box<TableDescription>, Error> {
+        let output = self.client.describe_table().table_name(describe.table).send().await.map_err(failure::told)?;
         described(output.table)
     }
 
-    pub(crate) async fn delete_table(&self, table: String) -> Result<Output, Error> {
-        let output = self.client.delete_table().table_name(table).send().await.map_err(failure::told)?;
+    pub(crate) async fn delete_table(&self, delete: DeleteTable) -> Result<Box<TableDescription>, Error> {
+        let output = self.client.delete_table().table_name(delete.table).send().await.map_err(failure::told)?;
         described(output.table_description)
     }
 
-    pub(crate) async fn list_tables(&self, list: ListTables) -> Result<Output, Error> {
+    pub(crate) async fn list_tables(&self, list: ListTables) -> Result<ListTablesOutput, Error> {
         let request = self
             .client
             .list_tables()
             .set_exclusive_start_table_name(list.start)
             .set_limit(list.limit.map(|limit| i32::try_from(limit).unwrap_or(i32::MAX)));
         let output = request.send().await.map_err(failure::told)?;
-        Ok(Output::ListTables(ListTablesOutput {
-            tables: output.table_names.unwrap_or_default(),
-            last: output.last_evaluated_table_name,
-        }))
+        Ok(ListTablesOutput { tables: output.table_names.unwrap_or_default(), last: output.last_evaluated_table_name })
     }
 
-    pub(crate) async fn update_time_to_live(&self, update: UpdateTimeToLive) -> Result<Output, Error> {
+    pub(crate) async fn update_time_to_live(&self, update: UpdateTimeToLive) -> Result<TimeToLive, Error> {
         let setting = TimeToLiveSpecification::builder()
             .attribute_name(update.setting.attribute)
             .enabled(update.setting.enabled)
@@ -56,15 +54,13 @@ impl Remote {
         let request = self.client.update_time_to_live().table_name(update.table).time_to_live_specification(setting);
         let output = request.send().await.map_err(failure::told)?;
         let setting = output.time_to_live_specification.ok_or_else(|| remote::malformed("no time to live"))?;
-        Ok(Output::UpdateTimeToLive(TimeToLive { attribute: setting.attribute_name, enabled: setting.enabled }))
+        Ok(TimeToLive { attribute: setting.attribute_name, enabled: setting.enabled })
     }
 
-    pub(crate) async fn describe_time_to_live(&self, table: String) -> Result<Output, Error> {
-        let output = self.client.describe_time_to_live().table_name(table).send().await.map_err(failure::told)?;
-        let setting = output.time_to_live_description;
-        Ok(Output::DescribeTimeToLive(TimeToLiveStatus {
-            attribute: setting.filter(is_on).and_then(|setting| setting.attribute_name),
-        }))
+    pub(crate) async fn describe_time_to_live(&self, describe: DescribeTimeToLive) -> Result<TimeToLiveStatus, Error> {
+        let request = self.client.describe_time_to_live().table_name(describe.table);
+        let setting = request.send().await.map_err(failure::told)?.time_to_live_description;
+        Ok(TimeToLiveStatus { attribute: setting.filter(is_on).and_then(|setting| setting.attribute_name) })
     }
 }
 
@@ -74,9 +70,9 @@ fn is_on(setting: &types::TimeToLiveDescription) -> bool {
     !matches!(setting.time_to_live_status, Some(Disabled | Disabling))
 }
 
-pub(crate) fn described(table: Option<types::TableDescription>) -> Result<Output, Error> {
+pub(crate) fn described(table: Option<types::TableDescription>) -> Result<Box<TableDescription>, Error> {
     let table = table.ok_or_else(|| remote::malformed("no description of the table"))?;
-    Ok(Output::Table(Box::new(description::table(table)?)))
+    Ok(Box::new(description::table(table)?))
 }
 
 type Creation = aws_sdk_dynamodb::operation::create_table::builders::CreateTableFluentBuilder;

@@ -2,10 +2,10 @@
 
 use aws_sdk_dynamodb::error::BuildError;
 use aws_sdk_dynamodb::types::{ConditionCheck, Delete, Get, Put, TransactGetItem, TransactWriteItem, Update};
+use keyform_core::Error;
 use keyform_core::operation::{
     TransactAction, TransactGet, TransactGetItems, TransactGetItemsOutput, TransactWriteItems, TransactWriteItemsOutput,
 };
-use keyform_core::{Error, Output};
 
 use crate::expressions::Expressions;
 use crate::item::on_failure;
@@ -13,7 +13,7 @@ use crate::value::attributes_to_sdk;
 use crate::{Remote, capacity, failure, value};
 
 impl Remote {
-    pub(crate) async fn transact_get_items(&self, reads: TransactGetItems) -> Result<Output, Error> {
+    pub(crate) async fn transact_get_items(&self, reads: TransactGetItems) -> Result<TransactGetItemsOutput, Error> {
         let gets = reads.gets.iter().map(get).collect::<Result<_, _>>().map_err(failure::incomplete)?;
         let request = self
             .client
@@ -22,16 +22,19 @@ impl Remote {
             .set_return_consumed_capacity(capacity::wanted(reads.return_capacity));
         let output = request.send().await.map_err(failure::told)?;
         let responses = output.responses.unwrap_or_default();
-        Ok(Output::TransactGetItems(TransactGetItemsOutput {
+        Ok(TransactGetItemsOutput {
             responses: responses
                 .iter()
                 .map(|response| value::optional_item(response.item.as_ref()))
                 .collect::<Result<_, _>>()?,
             capacity: capacity::all_consumed(output.consumed_capacity),
-        }))
+        })
     }
 
-    pub(crate) async fn transact_write_items(&self, writes: TransactWriteItems) -> Result<Output, Error> {
+    pub(crate) async fn transact_write_items(
+        &self,
+        writes: TransactWriteItems,
+    ) -> Result<TransactWriteItemsOutput, Error> {
         let actions = writes.actions.iter().map(action).collect::<Result<_, _>>().map_err(failure::incomplete)?;
         let request = self
             .client
@@ -41,10 +44,10 @@ impl Remote {
             .set_return_consumed_capacity(capacity::wanted(writes.return_capacity))
             .set_return_item_collection_metrics(capacity::metrics_wanted(writes.return_metrics));
         let output = request.send().await.map_err(failure::told_of_write)?;
-        Ok(Output::TransactWriteItems(TransactWriteItemsOutput {
+        Ok(TransactWriteItemsOutput {
             capacity: capacity::all_consumed(output.consumed_capacity),
             metrics: capacity::metrics_by_table(output.item_collection_metrics)?,
-        }))
+        })
     }
 }
 

@@ -6,15 +6,15 @@ use aws_sdk_dynamodb::types::{
     self, CreateGlobalSecondaryIndexAction, DeleteGlobalSecondaryIndexAction, GlobalSecondaryIndexUpdate,
     StreamSpecification, UpdateGlobalSecondaryIndexAction,
 };
+use keyform_core::Error;
 use keyform_core::operation::{GlobalIndexChange, StreamChange, UpdateTable};
-use keyform_core::table::GlobalIndex;
-use keyform_core::{Error, Output};
+use keyform_core::table::{GlobalIndex, TableDescription};
 
 use crate::table::{definitions, described, key_schema, on_demand, projection, sse, stream, throughput, warm};
 use crate::{Remote, failure};
 
 impl Remote {
-    pub(crate) async fn update_table(&self, update: UpdateTable) -> Result<Output, Error> {
+    pub(crate) async fn update_table(&self, update: UpdateTable) -> Result<Box<TableDescription>, Error> {
         let request = change(&self.client, update).map_err(failure::incomplete)?;
         let output = request.send().await.map_err(failure::told)?;
         described(output.table_description)

@@ -4,9 +4,10 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use keyform::ExecuteExt;
 use keyform::application::Application;
 use keyform::flow::Host;
-use keyform::operation::{ListTables, Operation, Output};
+use keyform::operation::ListTables;
 use keyform::server::Models;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
@@ -108,8 +109,8 @@ impl Applications {
 
     /// Returns whether the store is empty, as on a first start; then there are no systems to check.
     async fn has_no_tables(&self) -> bool {
-        let listed = self.0.host.store().execute(Operation::ListTables(ListTables::default())).await;
-        matches!(listed, Ok(Output::ListTables(listed)) if listed.tables.is_empty())
+        let listed = self.0.host.store().call(ListTables::default()).await;
+        listed.is_ok_and(|listed| listed.tables.is_empty())
     }
 
     fn awake(&self, number: usize) -> &Application {

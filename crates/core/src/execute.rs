@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::operation::SequenceNumber;
+use crate::operation::{Request, SequenceNumber};
 use crate::{Error, Operation, Output};
 
 /// Boxed future, so that [`Execute`] is object-safe.
@@ -30,6 +30,29 @@ pub trait Execute: Send + Sync {
         false
     }
 }
+
+/// Typed requests, on every store.
+pub trait ExecuteExt: Execute {
+    /// Runs one request to completion and returns its response. A write is durable when the future resolves.
+    ///
+    /// ```
+    /// use keyform_core::execute::{Execute, ExecuteExt};
+    /// use keyform_core::operation::ListTables;
+    ///
+    /// async fn count(store: &dyn Execute) -> Result<usize, keyform_core::Error> {
+    ///     Ok(store.call(ListTables::default()).await?.tables.len())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// DynamoDB's errors, with DynamoDB's messages.
+    fn call<R: Request>(&self, request: R) -> impl Future<Output = Result<R::Output, Error>> + Send + '_ {
+        let answer = self.execute(request.into());
+        async move { R::from_output(answer.await?) }
+    }
+}
+
+impl<E: Execute + ?Sized> ExecuteExt for E {}
 
 /// Delegates to the shared store.
 impl<E: Execute + ?Sized> Execute for Arc<E> {

@@ -3,7 +3,7 @@
 //! The life of a request through this crate:
 //! 1. A caller (the wire protocol, a model, a library user) builds an [`operation::Operation`] from
 //!    [`value::AttributeValue`]s and parsed [`expression`]s.
-//! 2. An [`execute::Execute`] implementation runs it. Conditions and updates are evaluated here, over the compact
+//! 2. An [`execute::Execute`] implementation runs it; [`execute::ExecuteExt`] adds typed requests. Conditions and updates are evaluated here, over the compact
 //!    [`value::Item`].
 //! 3. The result is an [`operation::Output`], or an [`error::Error`] with DynamoDB's error code and message.
 //!
@@ -21,6 +21,6 @@ pub mod table;
 pub mod value;
 
 pub use error::{Error, ErrorCode};
-pub use execute::Execute;
+pub use execute::{Execute, ExecuteExt};
 pub use operation::{Operation, Output};
 pub use value::{AttributeValue, Attributes, Item, Number, Value, ValueRef};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keyform_core::execute::{BoxFuture, Watch};
-use keyform_core::operation::SequenceNumber;
+use keyform_core::operation::{Request, SequenceNumber};
 use keyform_core::{Error, Execute, Operation, Output};
 
 use crate::background::Background;
@@ -153,10 +153,11 @@ impl Database {
     /// Creates a database in memory; its data is lost when the last handle is dropped.
     ///
     /// ```
-    /// use keyform_core::operation::{ListTables, Operation};
+    /// use keyform_core::operation::ListTables;
     ///
     /// let database = keyform_engine::Database::in_memory();
-    /// let output = database.execute_blocking(Operation::ListTables(ListTables::default()))?;
+    /// let output = database.call_blocking(ListTables::default())?;
+    /// assert_eq!(output.tables.len(), 0);
     /// # Ok::<(), keyform_core::Error>(())
     /// ```
     pub fn in_memory() -> Self {
@@ -235,6 +236,24 @@ impl Database {
                 answer
             }
         }
+    }
+
+    /// Runs a request and returns its response. A write is durable when the future resolves. The future does not depend
+    /// on an async runtime.
+    ///
+    /// # Errors
+    /// The errors of DynamoDB for this operation, or `InternalServerError` when the store fails.
+    pub fn call<R: Request>(&self, request: R) -> impl Future<Output = Result<R::Output, Error>> + Send + use<R> {
+        let answer = self.execute(request.into());
+        async move { R::from_output(answer.await?) }
+    }
+
+    /// Runs a request, blocks the thread until it is done and returns its response. A write is then durable.
+    ///
+    /// # Errors
+    /// The errors of DynamoDB for this operation, or `InternalServerError` when the store fails.
+    pub fn call_blocking<R: Request>(&self, request: R) -> Result<R::Output, Error> {
+        R::from_output(self.execute_blocking(request.into())?)
     }
 
     /// Runs one full pass of background work now: expiry, trimming of streams and tokens, filling of new indexes.

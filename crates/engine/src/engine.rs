@@ -47,27 +47,45 @@ impl Default for Settings {
     }
 }
 
-/// Result of [`Engine::begin`].
-pub enum Step {
+/// Result of starting an operation whose response is a `T`.
+pub enum Step<T> {
     /// Complete response; nothing is left to wait for.
-    Done(Output),
+    Done(T),
     /// Response that may be sent only when the data it is based on is durable.
-    Waiting(Waiting),
+    Waiting(Waiting<T>),
 }
 
 /// Response that may be sent once `commit` is durable.
-pub struct Waiting {
+pub struct Waiting<T> {
     /// Commit to wait for.
     pub commit: Commit,
     /// Response to send after the commit, or the error of a condition that failed on state not yet durable.
-    pub answer: Result<Output, Error>,
+    pub answer: Result<T, Error>,
     /// Marks on the items of a transaction; dropping them ends its conflicts with other writers.
     pub marks: Option<InFlightMarks>,
 }
 
-impl Step {
-    pub(crate) fn after(commit: Commit, output: Output) -> Self {
+impl<T> Step<T> {
+    pub(crate) fn after(commit: Commit, output: T) -> Self {
         Self::Waiting(Waiting { commit, answer: Ok(output), marks: None })
+    }
+
+    pub(crate) fn map<U>(self, map: impl FnOnce(T) -> U) -> Step<U> {
+        match self {
+            Self::Done(output) => Step::Done(map(output)),
+            Self::Waiting(Waiting { commit, answer, marks }) => {
+                Step::Waiting(Waiting { commit, answer: answer.map(map), marks })
+            }
+        }
+    }
+
+    pub(crate) fn map_err(self, map: impl FnOnce(Error) -> Error) -> Self {
+        match self {
+            Self::Done(output) => Self::Done(output),
+            Self::Waiting(Waiting { commit, answer, marks }) => {
+                Self::Waiting(Waiting { commit, answer: answer.map_err(map), marks })
+            }
+        }
     }
 }
 
@@ -77,41 +95,57 @@ impl Engine {
     ///
     /// # Errors
     /// The errors of DynamoDB for this operation, or `InternalServerError` when the store fails.
-    pub fn begin(&self, operation: Operation) -> Result<Step, Error> {
-        match operation {
-            Operation::PutItem(request) => self.put_item(request),
-            Operation::UpdateItem(request) => self.update_item(request),
-            Operation::DeleteItem(request) => self.delete_item(request),
-            Operation::BatchWriteItem(request) => self.batch_write_item(request),
-            Operation::TransactWriteItems(request) => self.transact_write_items(request),
-            Operation::GetItem(request) => self.get_item(&request).map(Output::GetItem).map(Step::Done),
-            Operation::Query(request) => self.query(&request).map(Output::Page).map(Step::Done),
-            Operation::Scan(request) => self.scan(&request).map(Output::Page).map(Step::Done),
-            Operation::BatchGetItem(request) => self.batch_get_item(&request).map(Output::BatchGetItem).map(Step::Done),
-            Operation::TransactGetItems(request) => {
-                self.transact_get_items(&request).map(Output::TransactGetItems).map(Step::Done)
+    pub fn begin(&self, operation: Operation) -> Result<Step<Output>, Error> {
+        Ok(match operation {
+            Operation::PutItem(request) => self.put_item(request)?.map(Output::PutItem),
+            Operation::UpdateItem(request) => self.update_item(request)?.map(Output::UpdateItem),
+            Operation::DeleteItem(request) => self.delete_item(request)?.map(Output::DeleteItem),
+            Operation::BatchWriteItem(request) => self.batch_write_item(request)?.map(Output::BatchWriteItem),
+            Operation::TransactWriteItems(request) => {
+                self.transact_write_items(request)?.map(Output::TransactWriteItems)
             }
-            Operation::ExecuteStatement(request) => self.execute_statement(request),
-            Operation::BatchExecuteStatement(request) => self.batch_execute_statement(request),
-            Operation::ExecuteTransaction(request) => self.execute_transaction(request),
-            Operation::CreateTable(request) => self.create_table(request),
-            Operation::DescribeTable { table } => self.describe_table(&table),
-            Operation::UpdateTable(request) => self.update_table(request),
-            Operation::DeleteTable { table } => self.delete_table(&table),
-            Operation::ListTables(request) => Ok(self.list_tables(&request)),
-            Operation::UpdateTimeToLive(request) => self.update_time_to_live(request),
-            Operation::DescribeTimeToLive { table } => self.describe_time_to_live(&table),
-            Operation::DescribeContinuousBackups { table } => self.describe_continuous_backups(&table),
-            Operation::UpdateContinuousBackups(request) => self.update_continuous_backups(&request),
-            Operation::DescribeLimits => Ok(self.describe_limits()),
-            Operation::TagResource(request) => self.tag_resource(&request),
-            Operation::UntagResource(request) => self.untag_resource(&request),
-            Operation::ListTagsOfResource(request) => self.list_tags_of_resource(&request),
-            Operation::ListStreams(request) => self.list_streams(&request),
-            Operation::DescribeStream(request) => self.describe_stream(&request),
-            Operation::GetShardIterator(request) => self.get_shard_iterator(&request),
-            Operation::GetRecords(request) => self.get_records(&request),
-        }
+            Operation::GetItem(request) => Step::Done(Output::GetItem(self.get_item(&request)?)),
+            Operation::Query(request) => Step::Done(Output::Query(self.query(&request)?)),
+            Operation::Scan(request) => Step::Done(Output::Scan(self.scan(&request)?)),
+            Operation::BatchGetItem(request) => Step::Done(Output::BatchGetItem(self.batch_get_item(&request)?)),
+            Operation::TransactGetItems(request) => {
+                Step::Done(Output::TransactGetItems(self.transact_get_items(&request)?))
+            }
+            Operation::ExecuteStatement(request) => self.execute_statement(request)?.map(Output::ExecuteStatement),
+            Operation::BatchExecuteStatement(request) => {
+                self.batch_execute_statement(request)?.map(Output::BatchExecuteStatement)
+            }
+            Operation::ExecuteTransaction(request) => {
+                self.execute_transaction(request)?.map(Output::ExecuteTransaction)
+            }
+            Operation::CreateTable(request) => self.create_table(request)?.map(Output::CreateTable),
+            Operation::DescribeTable(request) => self.describe_table(&request)?.map(Output::DescribeTable),
+            Operation::UpdateTable(request) => self.update_table(request)?.map(Output::UpdateTable),
+            Operation::DeleteTable(request) => self.delete_table(&request)?.map(Output::DeleteTable),
+            Operation::ListTables(request) => self.list_tables(&request).map(Output::ListTables),
+            Operation::UpdateTimeToLive(request) => self.update_time_to_live(request)?.map(Output::UpdateTimeToLive),
+            Operation::DescribeTimeToLive(request) => {
+                self.describe_time_to_live(&request)?.map(Output::DescribeTimeToLive)
+            }
+            Operation::DescribeContinuousBackups(request) => {
+                Step::Done(Output::DescribeContinuousBackups(self.describe_continuous_backups(&request)?))
+            }
+            Operation::UpdateContinuousBackups(request) => {
+                Step::Done(Output::UpdateContinuousBackups(self.update_continuous_backups(&request)?))
+            }
+            Operation::DescribeLimits(_) => Step::Done(Output::DescribeLimits(self.describe_limits())),
+            Operation::TagResource(request) => self.tag_resource(&request)?.map(Output::TagResource),
+            Operation::UntagResource(request) => self.untag_resource(&request)?.map(Output::UntagResource),
+            Operation::ListTagsOfResource(request) => {
+                self.list_tags_of_resource(&request)?.map(Output::ListTagsOfResource)
+            }
+            Operation::ListStreams(request) => self.list_streams(&request)?.map(Output::ListStreams),
+            Operation::DescribeStream(request) => self.describe_stream(&request)?.map(Output::DescribeStream),
+            Operation::GetShardIterator(request) => {
+                Step::Done(Output::GetShardIterator(self.get_shard_iterator(&request)?))
+            }
+            Operation::GetRecords(request) => Step::Done(Output::GetRecords(self.get_records(&request)?)),
+        })
     }
 
     /// Loads the catalog from a store and creates the engine.
@@ -200,7 +234,7 @@ impl Engine {
     }
 
     /// Returns a response that shows the catalog, at once when the catalog's last change is durable.
-    pub(crate) fn told(&self, output: Output) -> Step {
+    pub(crate) fn told<T>(&self, output: T) -> Step<T> {
         if self.store.snapshot().seqno() >= self.catalog_seqno.load(Ordering::Acquire) {
             Step::Done(output)
         } else {
@@ -209,7 +243,7 @@ impl Engine {
     }
 
     /// Returns a response based on commits that may not be durable yet: it waits for everything committed so far.
-    pub(crate) fn after_all_before(&self, answer: Result<Output, Error>) -> Step {
+    pub(crate) fn after_all_before<T>(&self, answer: Result<T, Error>) -> Step<T> {
         let commit = self.store.commit(Batch::new());
         Step::Waiting(Waiting { commit, answer, marks: None })
     }

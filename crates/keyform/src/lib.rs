@@ -2,25 +2,25 @@
 //!
 //! ```
 //! use keyform::{Attributes, Database};
-//! use keyform::operation::{CreateTable, GetItem, Operation, Output, PutItem};
+//! use keyform::operation::{CreateTable, GetItem, PutItem};
 //! use keyform::table::{BillingMode, KeySchema, ScalarType};
 //!
 //! # fn main() -> Result<(), keyform::Error> {
 //! let database = Database::in_memory();
-//! database.execute_blocking(Operation::CreateTable(CreateTable {
+//! database.call_blocking(CreateTable {
 //!     attributes: [("pk".to_owned(), ScalarType::S)].into(),
 //!     key: KeySchema { partition: vec!["pk".to_owned()], sort: vec![] },
 //!     billing: BillingMode::PayPerRequest,
 //!     ..CreateTable::named("users")
-//! }))?;
+//! })?;
 //!
 //! let item: Attributes = [("pk".to_owned(), "USER#1".into()), ("name".to_owned(), "Ada".into())].into();
 //! let put = PutItem { table: "users".to_owned(), item: item.clone(), ..Default::default() };
-//! database.execute_blocking(Operation::PutItem(put))?;
+//! database.call_blocking(put)?;
 //!
 //! let key = [("pk".to_owned(), "USER#1".into())].into();
 //! let get = GetItem { table: "users".to_owned(), key, ..Default::default() };
-//! let Output::GetItem(output) = database.execute_blocking(Operation::GetItem(get))? else { unreachable!() };
+//! let output = database.call_blocking(get)?;
 //! assert_eq!(output.item.map(|item| item.to_attributes()), Some(item));
 //! # Ok(())
 //! # }
@@ -61,8 +61,8 @@ struct Applications;
 struct Readme;
 
 pub use keyform_core::{
-    AttributeValue, Attributes, Error, ErrorCode, Execute, Item, Number, Operation, Output, Value, ValueRef, capacity,
-    error, execute, expression, limits, operation, statement, table, value,
+    AttributeValue, Attributes, Error, ErrorCode, Execute, ExecuteExt, Item, Number, Operation, Output, Value,
+    ValueRef, capacity, error, execute, expression, limits, operation, statement, table, value,
 };
 pub use keyform_engine::{Database, Encryption, OpenError, Options, env, keys, store};
 pub use keyform_flow::surroundings;

@@ -7,62 +7,52 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use keyform_core::ErrorCode;
+use keyform_core::operation::OperationKind;
 
 use crate::admission::Refusal;
 use crate::shared::Shared;
 
-/// Operation names, frequent ones first, because lookup is a linear search.
-const OPERATIONS: [&str; 31] = [
-    "GetItem",
-    "PutItem",
-    "Query",
-    "UpdateItem",
-    "DeleteItem",
-    "BatchGetItem",
-    "BatchWriteItem",
-    "TransactWriteItems",
-    "TransactGetItems",
-    "Scan",
-    "ExecuteStatement",
-    "BatchExecuteStatement",
-    "ExecuteTransaction",
-    "GetRecords",
-    "GetShardIterator",
-    "DescribeStream",
-    "ListStreams",
-    "DescribeTable",
-    "ListTables",
-    "CreateTable",
-    "UpdateTable",
-    "DeleteTable",
-    "UpdateTimeToLive",
-    "DescribeTimeToLive",
-    "DescribeContinuousBackups",
-    "DescribeLimits",
-    "DescribeEndpoints",
-    "TagResource",
-    "UntagResource",
-    "ListTagsOfResource",
-    "unknown",
-];
+/// Number of operation labels: those of the list, DescribeEndpoints, which no store executes, and `unknown`.
+const LABELS: usize = OperationKind::ALL.len() + 2;
 
-/// Index of an operation in [`OPERATIONS`].
+/// Operation label of the request metrics and the access log.
 #[derive(Clone, Copy)]
-pub(crate) struct Kind(usize);
+pub(crate) enum Kind {
+    Operation(OperationKind),
+    DescribeEndpoints,
+    /// Operation name that the service does not have.
+    Unknown,
+}
 
 impl Kind {
-    /// Operation name that is not in the list.
-    pub(crate) const UNKNOWN: Self = Self(OPERATIONS.len() - 1);
-
     /// Returns the operation that an `X-Amz-Target` header names.
     pub(crate) fn of_target(target: &str) -> Self {
-        let name = target.split_once('.').map_or("", |(_, name)| name);
-        OPERATIONS.iter().position(|operation| *operation == name).map_or(Self::UNKNOWN, Self)
+        match target.split_once('.').map_or("", |(_, name)| name) {
+            "DescribeEndpoints" => Self::DescribeEndpoints,
+            name => OperationKind::from_name(name).map_or(Self::Unknown, Self::Operation),
+        }
     }
 
     /// Returns the name that the service uses.
     pub(crate) fn name(self) -> &'static str {
-        OPERATIONS[self.0]
+        match self {
+            Self::Operation(kind) => kind.name(),
+            Self::DescribeEndpoints => "DescribeEndpoints",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Returns all labels; [`Self::position`] is a position in them.
+    fn all() -> impl Iterator<Item = Self> {
+        OperationKind::ALL.iter().copied().map(Self::Operation).chain([Self::DescribeEndpoints, Self::Unknown])
+    }
+
+    fn position(self) -> usize {
+        match self {
+            Self::Operation(kind) => kind as usize,
+            Self::DescribeEndpoints => LABELS - 2,
+            Self::Unknown => LABELS - 1,
+        }
     }
 }
 
@@ -166,7 +156,7 @@ struct CallFigures {
 /// All metrics of a server.
 pub(crate) struct Metrics {
     begin: Instant,
-    operations: [OperationFigures; OPERATIONS.len()],
+    operations: [OperationFigures; LABELS],
     errors: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
     /// Calls by model and pattern.
     calls: Mutex<BTreeMap<(String, String), CallFigures>>,
@@ -195,20 +185,13 @@ impl Metrics {
         }
     }
 
-    pub(crate) fn record(
-        &self,
-        Kind(place): Kind,
-        error: Option<ErrorCode>,
-        took: Duration,
-        received: usize,
-        sent: usize,
-    ) {
-        self.operations[place].add(took);
+    pub(crate) fn record(&self, kind: Kind, error: Option<ErrorCode>, took: Duration, received: usize, sent: usize) {
+        self.operations[kind.position()].add(took);
         self.received_bytes.add(received as u64);
         self.sent_bytes.add(sent as u64);
         if let Some(code) = error {
             let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
-            *errors.entry((OPERATIONS[place], code.name())).or_default() += 1;
+            *errors.entry((kind.name(), code.name())).or_default() += 1;
         }
     }
 
@@ -261,8 +244,8 @@ impl Metrics {
     fn requests(&self, page: &mut Page) {
         let name = "keyform_request_seconds";
         page.head(name, "Time from the head of a request to its response, by operation.", "histogram");
-        for (operation, figures) in OPERATIONS.iter().zip(&self.operations) {
-            figures.write(page, name, &format!("operation=\"{operation}\""));
+        for (kind, figures) in Kind::all().zip(&self.operations) {
+            figures.write(page, name, &format!("operation=\"{}\"", kind.name()));
         }
     }
 

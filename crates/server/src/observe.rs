@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use keyform_core::error::Detail;
-use keyform_core::operation::TransactAction;
 use keyform_core::{Error, ErrorCode, Operation};
 use tracing::Level;
 
@@ -28,7 +27,7 @@ impl Observation {
         Self {
             id: RequestId::next(),
             begin: Instant::now(),
-            operation: Kind::UNKNOWN,
+            operation: Kind::Unknown,
             table: None,
             error: None,
             received: 0,
@@ -50,7 +49,7 @@ impl Observation {
     /// Records the table name, if the access log is enabled.
     pub(crate) fn table(&mut self, operation: &Operation) {
         if tracing::enabled!(target: ACCESS, Level::INFO) {
-            self.table = table_of(operation).map(str::to_owned);
+            self.table = operation.table().map(str::to_owned);
         }
     }
 
@@ -91,49 +90,4 @@ pub(crate) fn model_call(model: Option<&str>, pattern: Option<&str>, status: u16
         micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
         request_id = id.as_str(),
     );
-}
-
-/// Returns the table of an operation, or the first of several.
-fn table_of(operation: &Operation) -> Option<&str> {
-    Some(match operation {
-        Operation::CreateTable(request) => &request.table,
-        Operation::UpdateTable(request) => &request.table,
-        Operation::UpdateTimeToLive(request) => &request.table,
-        Operation::UpdateContinuousBackups(request) => &request.table,
-        Operation::DescribeTable { table }
-        | Operation::DeleteTable { table }
-        | Operation::DescribeTimeToLive { table }
-        | Operation::DescribeContinuousBackups { table } => table,
-        Operation::TagResource(request) => &request.arn,
-        Operation::UntagResource(request) => &request.arn,
-        Operation::ListTagsOfResource(request) => &request.arn,
-        Operation::PutItem(request) => &request.table,
-        Operation::GetItem(request) => &request.table,
-        Operation::UpdateItem(request) => &request.table,
-        Operation::DeleteItem(request) => &request.table,
-        Operation::Query(request) => &request.table,
-        Operation::Scan(request) => &request.table,
-        Operation::BatchGetItem(request) => &request.tables.first()?.0,
-        Operation::BatchWriteItem(request) => &request.tables.first()?.0,
-        Operation::TransactGetItems(request) => &request.gets.first()?.table,
-        Operation::TransactWriteItems(request) => table_of_action(request.actions.first()?),
-        Operation::ListStreams(request) => request.table.as_deref()?,
-        Operation::DescribeStream(request) => &request.arn,
-        Operation::GetShardIterator(request) => &request.arn,
-        Operation::ListTables(_)
-        | Operation::DescribeLimits
-        | Operation::ExecuteStatement(_)
-        | Operation::BatchExecuteStatement(_)
-        | Operation::ExecuteTransaction(_)
-        | Operation::GetRecords(_) => return None,
-    })
-}
-
-fn table_of_action(action: &TransactAction) -> &str {
-    match action {
-        TransactAction::Put { table, .. }
-        | TransactAction::Update { table, .. }
-        | TransactAction::Delete { table, .. }
-        | TransactAction::Check { table, .. } => table,
-    }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use bytes::Bytes;
-use keyform_core::{Error, Execute, Item, Operation, Output};
+use keyform_core::{Error, Execute, Operation, Output};
 use keyform_wire::{Decoded, Echo};
 
 /// Size from which JSON decoding or encoding takes about a millisecond.
@@ -38,7 +38,7 @@ pub(crate) async fn execute(store: &Arc<dyn Execute>, operation: Operation, echo
         return elsewhere(work).await?;
     }
     let output = caught(store.as_ref(), operation).await?;
-    if item_bytes(&output) > LARGE_BYTES {
+    if output.item_bytes() > LARGE_BYTES {
         return elsewhere(move || encode(&echo, &output)).await;
     }
     guard(|| encode(&echo, &output))
@@ -57,7 +57,7 @@ pub(crate) async fn pack(body: Vec<u8>, pack: fn(&[u8]) -> Option<Vec<u8>>) -> (
 }
 
 fn encode(echo: &Echo, output: &Output) -> Vec<u8> {
-    let bytes = item_bytes(output);
+    let bytes = output.item_bytes();
     let mut answer = Vec::with_capacity(bytes + bytes / 2 + 256);
     keyform_wire::encode(echo, output, &mut answer);
     answer
@@ -65,24 +65,10 @@ fn encode(echo: &Echo, output: &Output) -> Vec<u8> {
 
 /// Scans read up to a megabyte; table changes may have much to clean up.
 fn is_long(operation: &Operation) -> bool {
-    match operation {
-        Operation::Scan(scan) => scan.limit.is_none_or(|limit| limit > LONG_SCAN_ITEMS),
-        Operation::UpdateTable(_) | Operation::DeleteTable { .. } => true,
-        _ => false,
+    if let Operation::Scan(scan) = operation {
+        return scan.limit.is_none_or(|limit| limit > LONG_SCAN_ITEMS);
     }
-}
-
-/// Returns the bytes of the items in an answer; their JSON is slightly larger.
-fn item_bytes(output: &Output) -> usize {
-    let one = |item: &Item| item.as_bytes().len();
-    let many = |items: &Vec<Item>| items.iter().map(one).sum();
-    match output {
-        Output::GetItem(output) => output.item.as_ref().map_or(0, one),
-        Output::Page(page) => page.items.as_ref().map_or(0, many),
-        Output::BatchGetItem(output) => output.responses.values().map(many).sum(),
-        Output::TransactGetItems(output) => output.responses.iter().flatten().map(one).sum(),
-        _ => 0,
-    }
+    matches!(operation, Operation::UpdateTable(_) | Operation::DeleteTable(_))
 }
 
 /// Runs a future to completion; a panic becomes an error.

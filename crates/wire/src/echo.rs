@@ -5,9 +5,8 @@ use keyform_core::Attributes;
 use crate::request::{Names, name_in_arn};
 
 /// Parts of a request that [`crate::encode`] needs for the response, such as the name or ARN used for each table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Echo {
-    pub(crate) operation: &'static str,
     tables: Vec<EchoedTable>,
 }
 
@@ -29,10 +28,6 @@ pub(crate) struct UnreadKeys {
 }
 
 impl Echo {
-    pub(crate) fn new(operation: &'static str) -> Self {
-        Self { operation, tables: Vec::new() }
-    }
-
     /// Returns the table name. Records the ARN if the request addressed the table by ARN.
     pub(crate) fn resolve(&mut self, table: Option<String>) -> String {
         let addressed = table.unwrap_or_default();

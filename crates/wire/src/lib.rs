@@ -41,4 +41,4 @@ pub use answer::{encode, encode_error};
 pub use echo::Echo;
 pub(crate) use echo::UnreadKeys;
 pub use item::{read_attributes, read_members, write_attributes, write_item};
-pub use request::{Decoded, Request, decode};
+pub use request::{Decoded, Request, decode, target};

@@ -194,7 +194,7 @@ impl World {
         let mut items = Items::new();
         for table in &model.tables {
             let scan = Scan { table: table.physical.clone(), consistent: true, ..scan() };
-            if let Ok(Output::Page(page)) = self.database.execute_blocking(Operation::Scan(scan)) {
+            if let Ok(page) = self.database.call_blocking(scan) {
                 for item in page.items.unwrap_or_default() {
                     let item = item.to_attributes();
                     items.insert((table.physical.clone(), place(model, &table.physical, &item)), item);
@@ -225,13 +225,13 @@ impl World {
 
     fn put(&self, table: &str, item: &Attributes) {
         let put = PutItem { table: table.to_owned(), item: item.clone(), ..PutItem::default() };
-        self.database.execute_blocking(Operation::PutItem(put)).expect("an item of the model can be put");
+        self.database.call_blocking(put).expect("an item of the model can be put");
     }
 
     fn delete(&self, table: &str, item: &Attributes) {
         let key = key(&self.runner.checked().model, table, item);
         let delete = DeleteItem { table: table.to_owned(), key, ..DeleteItem::default() };
-        self.database.execute_blocking(Operation::DeleteItem(delete)).expect("an item that is there can be deleted");
+        self.database.call_blocking(delete).expect("an item that is there can be deleted");
     }
 }
 

@@ -18,9 +18,9 @@ use std::time::Instant;
 
 use keyform::execute::BoxFuture;
 use keyform::expression::{Comparator, Condition, KeyCondition, KeyTest, Operand, Path};
-use keyform::operation::Scan;
+use keyform::operation::{DescribeTable, Scan};
 use keyform::table::{GlobalIndex, KeySchema, Projection};
-use keyform::{Attributes, Error, Execute, Operation, Output};
+use keyform::{Attributes, Error, Execute, ExecuteExt, Operation, Output};
 
 use crate::contents::scanned;
 use crate::eventually::LAG_MAX;
@@ -46,8 +46,7 @@ impl CaughtUp {
 
     /// Returns the requested part if it is in a global index.
     async fn part<'a>(&self, table: &'a str, index: &str, asked: Option<&'a KeyCondition>) -> Option<Part<'a>> {
-        let describe = Operation::DescribeTable { table: table.to_owned() };
-        let Ok(Output::Table(described)) = self.0.execute(describe).await else { return None };
+        let described = self.0.call(DescribeTable { table: table.to_owned() }).await.ok()?;
         let found = described.global_indexes.into_iter().find(|found| found.index.name == index)?;
         Some(Part { table, key: described.key, index: found.index, asked })
     }

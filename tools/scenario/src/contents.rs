@@ -1,7 +1,7 @@
 //! The contents of a table.
 
 use keyform::operation::Scan;
-use keyform::{Attributes, Execute, Item, Operation, Output};
+use keyform::{Attributes, Execute, ExecuteExt, Item};
 
 /// Returns all items of a table, in no particular order.
 ///
@@ -15,7 +15,7 @@ pub async fn contents(store: &dyn Execute, table: &str) -> Vec<Attributes> {
 pub(crate) async fn scanned(store: &dyn Execute, mut scan: Scan) -> Vec<Attributes> {
     let mut items = Vec::new();
     loop {
-        let Output::Page(page) = store.execute(Operation::Scan(scan.clone())).await.unwrap() else { panic!("no page") };
+        let page = store.call(scan.clone()).await.unwrap();
         items.extend(page.items.iter().flatten().map(Item::to_attributes));
         scan.start = page.last_key.map(|last| last.to_attributes());
         if scan.start.is_none() {

@@ -78,7 +78,7 @@ impl Keyform {
                 Database::open_with(folder, Options { encryption, ..Options::default() }).expect("opens")
             }
         };
-        database.execute_blocking(Operation::CreateTable(table())).expect("a table is made");
+        database.call_blocking(table()).expect("a table is made");
         let subject = Self { database };
         crate::load(&subject);
         subject

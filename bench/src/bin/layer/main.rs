@@ -152,7 +152,7 @@ fn by_hand(store: &Database, number: usize, operation: &Operation) {
     let store: &dyn Execute = store;
     let mut operation = operation.clone();
     if let Operation::PutItem(put) = &mut operation
-        && put.condition.is_some()
+        && put.options.condition.is_some()
     {
         put.item.insert("sk".to_owned(), format!("NOTE#{}", fresh_id(number)).into());
         put.item.insert("noteId".to_owned(), fresh_id(number).into());
@@ -161,7 +161,7 @@ fn by_hand(store: &Database, number: usize, operation: &Operation) {
         Output::GetItem(output) => {
             black_box(output.item.map(|item| item.to_attributes()));
         }
-        Output::WriteItem(output) => {
+        Output::PutItem(output) | Output::UpdateItem(output) | Output::DeleteItem(output) => {
             black_box(output.attributes.map(|item| item.to_attributes()));
         }
         output => {

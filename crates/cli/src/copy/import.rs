@@ -10,7 +10,7 @@ use keyform::runtime::deploy::{self, Patience};
 use keyform::surroundings::System;
 use keyform::table::{KeySchema, ScalarType};
 use keyform::transfer::{Format, Import, import};
-use keyform::{ErrorCode, Execute, Operation};
+use keyform::{ErrorCode, Execute, ExecuteExt};
 
 use crate::failure::Failure;
 use crate::output;
@@ -102,7 +102,7 @@ async fn make(store: &dyn Execute, table: &str, key: &str) -> Result<(), Failure
         key: KeySchema { partition, sort },
         ..CreateTable::named(table)
     };
-    match store.execute(Operation::CreateTable(create)).await {
+    match store.call(create).await {
         Err(error) if error.code() != ErrorCode::ResourceInUse => return Err(error.into()),
         _ => {}
     }

@@ -11,7 +11,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use keyform::operation::ListTables;
 use keyform::surroundings::System;
 use keyform::transfer::{Checkpoint, Copier, CopySettings, Follow};
-use keyform::{Execute, Operation, Output};
+use keyform::{Execute, ExecuteExt};
 use tokio::sync::watch;
 
 use crate::failure::Failure;
@@ -179,7 +179,7 @@ async fn all_tables(store: &dyn Execute) -> Result<Vec<String>, Failure> {
     let (mut tables, mut start) = (Vec::new(), None);
     loop {
         let list = ListTables { start: start.take(), limit: None };
-        let Output::ListTables(page) = store.execute(Operation::ListTables(list)).await? else { return Ok(tables) };
+        let page = store.call(list).await?;
         tables.extend(page.tables);
         match page.last {
             Some(last) => start = Some(last),

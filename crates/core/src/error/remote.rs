@@ -54,6 +54,11 @@ pub fn malformed(what: &str) -> Error {
     Error::internal(format!("the store's answer cannot be read: {what}"))
 }
 
+/// The store returned the response to another operation than the request's.
+pub fn wrong_response(operation: &str, answered: &str) -> Error {
+    Error::internal(format!("the store answered {operation} with the response to {answered}"))
+}
+
 /// The operation is not supported on remote stores.
 pub fn unsupported(operation: &str) -> Error {
     Error::new(

@@ -30,16 +30,12 @@ pub enum ReturnItemCollectionMetrics {
     Size,
 }
 
-/// Writes an item, replacing any item with the same key.
+/// Condition of a PutItem, UpdateItem or DeleteItem, and the parts of the response that it asks for.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct PutItem {
-    /// Table name or ARN.
-    pub table: String,
-    /// Item to write, with its key.
-    pub item: Attributes,
+pub struct WriteOptions {
     /// Condition that the existing item must meet.
     pub condition: Option<Condition>,
-    /// `None` or `AllOld`; other values are rejected.
+    /// Item image to return; PutItem and DeleteItem accept only `None` and `AllOld`.
     pub return_values: ReturnValues,
     /// Returns the existing item if the condition fails.
     pub return_item_on_failure: bool,
@@ -49,6 +45,31 @@ pub struct PutItem {
     pub return_metrics: ReturnItemCollectionMetrics,
 }
 
+impl From<Option<Condition>> for WriteOptions {
+    /// Returns options with this condition that ask for nothing.
+    fn from(condition: Option<Condition>) -> Self {
+        Self { condition, ..Self::default() }
+    }
+}
+
+impl From<Condition> for WriteOptions {
+    /// Returns options with this condition that ask for nothing.
+    fn from(condition: Condition) -> Self {
+        Some(condition).into()
+    }
+}
+
+/// Writes an item, replacing any item with the same key.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PutItem {
+    /// Table name or ARN.
+    pub table: String,
+    /// Item to write, with its key.
+    pub item: Attributes,
+    /// Condition and requested parts of the response.
+    pub options: WriteOptions,
+}
+
 /// Deletes an item.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DeleteItem {
@@ -56,16 +77,8 @@ pub struct DeleteItem {
     pub table: String,
     /// Primary key of the item.
     pub key: Attributes,
-    /// Condition that the existing item must meet.
-    pub condition: Option<Condition>,
-    /// `None` or `AllOld`; other values are rejected.
-    pub return_values: ReturnValues,
-    /// Returns the existing item if the condition fails.
-    pub return_item_on_failure: bool,
-    /// Level of detail of the reported capacity.
-    pub return_capacity: ReturnConsumedCapacity,
-    /// Selects whether to report the item collection size.
-    pub return_metrics: ReturnItemCollectionMetrics,
+    /// Condition and requested parts of the response.
+    pub options: WriteOptions,
 }
 
 /// Updates an item, or creates it if it does not exist.
@@ -77,16 +90,8 @@ pub struct UpdateItem {
     pub key: Attributes,
     /// Changes to apply; without them the request only ensures that the item exists.
     pub update: Option<Update>,
-    /// Condition that the existing item must meet.
-    pub condition: Option<Condition>,
-    /// Item image to return.
-    pub return_values: ReturnValues,
-    /// Returns the existing item if the condition fails.
-    pub return_item_on_failure: bool,
-    /// Level of detail of the reported capacity.
-    pub return_capacity: ReturnConsumedCapacity,
-    /// Selects whether to report the item collection size.
-    pub return_metrics: ReturnItemCollectionMetrics,
+    /// Condition and requested parts of the response.
+    pub options: WriteOptions,
 }
 
 /// Reads an item.

@@ -1,5 +1,6 @@
 //! Requests that return pages of items.
 
+use super::Request;
 use crate::Error;
 use crate::capacity::{ConsumedCapacity, ReturnConsumedCapacity};
 use crate::expression::{Condition, KeyCondition, Projection};
@@ -111,6 +112,24 @@ pub struct PageOutput {
     pub last_key: Option<Item>,
     /// Consumed capacity, if the request asked for it.
     pub capacity: Option<ConsumedCapacity>,
+}
+
+/// Query and Scan, which return a page and continue at its end.
+pub trait PageRequest: Request<Output = PageOutput> {
+    /// Returns the exclusive start key.
+    fn start_mut(&mut self) -> &mut Option<Attributes>;
+}
+
+impl PageRequest for Query {
+    fn start_mut(&mut self) -> &mut Option<Attributes> {
+        &mut self.start
+    }
+}
+
+impl PageRequest for Scan {
+    fn start_mut(&mut self) -> &mut Option<Attributes> {
+        &mut self.start
+    }
 }
 
 impl PageOutput {

@@ -60,6 +60,13 @@ impl CreateTable {
     }
 }
 
+/// Describes a table: its schema, settings, status and statistics.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DescribeTable {
+    /// Table name or ARN.
+    pub table: String,
+}
+
 /// Changes the settings of a table. An absent field keeps its current value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UpdateTable {
@@ -119,6 +126,13 @@ pub enum StreamChange {
     Disable,
 }
 
+/// Deletes a table with its items and indexes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeleteTable {
+    /// Table name or ARN.
+    pub table: String,
+}
+
 /// Lists tables in name order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListTables {
@@ -146,6 +160,13 @@ pub struct UpdateTimeToLive {
     pub setting: TimeToLive,
 }
 
+/// Describes the item expiry of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DescribeTimeToLive {
+    /// Table name or ARN.
+    pub table: String,
+}
+
 /// Item expiry setting of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimeToLive {
@@ -160,6 +181,13 @@ pub struct TimeToLive {
 pub struct TimeToLiveStatus {
     /// Expiry attribute; `None` while expiry is disabled.
     pub attribute: Option<String>,
+}
+
+/// Describes the continuous backups of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DescribeContinuousBackups {
+    /// Table name or ARN.
+    pub table: String,
 }
 
 /// Enables or disables point-in-time recovery.
@@ -213,6 +241,10 @@ pub struct ListTagsOfResourceOutput {
     /// Token of the next page; `None` on the last page.
     pub next: Option<String>,
 }
+
+/// Describes the throughput limits of the account.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DescribeLimits;
 
 /// Response of DescribeLimits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -88,4 +88,13 @@ impl TransactAction {
             | Self::Check { table, .. } => table,
         }
     }
+
+    pub(super) fn table_mut(&mut self) -> &mut String {
+        match self {
+            Self::Put { table, .. }
+            | Self::Update { table, .. }
+            | Self::Delete { table, .. }
+            | Self::Check { table, .. } => table,
+        }
+    }
 }

@@ -9,10 +9,10 @@ use keyform_core::limits::PAGE_BYTES_MAX;
 use keyform_core::operation::{
     BatchExecuteStatement, BatchExecuteStatementOutput, BatchedStatement, ExecuteStatement, ExecuteStatementOutput,
     ExecuteTransaction, ExecuteTransactionOutput, GetItem, PageOutput, ReturnValues, StatementResponse, TransactAction,
-    TransactGet, TransactGetItems, TransactWriteItems,
+    TransactGet, TransactGetItems, TransactWriteItems, WriteItemOutput,
 };
 use keyform_core::statement::{SelectStatement, Statement};
-use keyform_core::{Error, ErrorCode, Item, Output};
+use keyform_core::{Error, ErrorCode, Item};
 
 use super::schema::Schema;
 use super::select::{self, Read, ReadOptions, SelectPlan};
@@ -38,9 +38,9 @@ struct Outcome {
 }
 
 impl Engine {
-    pub(crate) fn execute_statement(&self, request: ExecuteStatement) -> Result<Step, Error> {
+    pub(crate) fn execute_statement(&self, request: ExecuteStatement) -> Result<Step<ExecuteStatementOutput>, Error> {
         if let Statement::Select(statement) = &request.statement {
-            return self.select(&request, statement).map(Output::ExecuteStatement).map(Step::Done);
+            return self.select(&request, statement).map(Step::Done);
         }
         if request.next.is_some() {
             return Err(partiql::next_token_mismatch());
@@ -51,12 +51,10 @@ impl Engine {
             return_capacity: request.return_capacity,
         };
         let step = self.write_statement(request.statement, wanted)?;
-        Ok(mapped(step, |outcome| {
-            Output::ExecuteStatement(ExecuteStatementOutput {
-                items: outcome.item.into_iter().collect(),
-                capacity: outcome.capacity,
-                ..ExecuteStatementOutput::default()
-            })
+        Ok(step.map(|written| ExecuteStatementOutput {
+            items: written.attributes.into_iter().collect(),
+            capacity: written.capacity,
+            ..ExecuteStatementOutput::default()
         }))
     }
 
@@ -105,33 +103,36 @@ impl Engine {
     }
 
     /// Runs a statement that is not a SELECT.
-    fn write_statement(&self, statement: Statement, wanted: Wanted) -> Result<Step, Error> {
+    fn write_statement(&self, statement: Statement, wanted: Wanted) -> Result<Step<WriteItemOutput>, Error> {
         let Wanted { return_item_on_failure, return_capacity, .. } = wanted;
         let table = self.table(statement.table())?;
         let schema = Schema::from(&*table);
         match statement {
             Statement::Insert { table, item } => {
                 let mut put = write::insert(&schema, &table, item)?;
-                put.return_capacity = return_capacity;
-                self.put_item(put).map_err(write::duplicate).map(as_insert)
+                put.options.return_capacity = return_capacity;
+                Ok(self.put_item(put).map_err(write::duplicate)?.map_err(write::duplicate))
             }
             Statement::Update { table, update, condition, returning } => {
                 let mut update = write::update(&schema, &table, update, &condition, returning)?;
-                update.return_item_on_failure = return_item_on_failure;
-                update.return_capacity = return_capacity;
+                update.options.return_item_on_failure = return_item_on_failure;
+                update.options.return_capacity = return_capacity;
                 self.update_item(update)
             }
             Statement::Delete { table, condition, returning } => {
                 let mut delete = write::delete(&schema, &table, &condition, returning)?;
-                delete.return_item_on_failure = return_item_on_failure;
-                delete.return_capacity = return_capacity;
+                delete.options.return_item_on_failure = return_item_on_failure;
+                delete.options.return_capacity = return_capacity;
                 self.delete_item(delete)
             }
             Statement::Select(_) | Statement::Exists(_) => Err(partiql::exists_outside_transaction()),
         }
     }
 
-    pub(crate) fn batch_execute_statement(&self, request: BatchExecuteStatement) -> Result<Step, Error> {
+    pub(crate) fn batch_execute_statement(
+        &self,
+        request: BatchExecuteStatement,
+    ) -> Result<Step<BatchExecuteStatementOutput>, Error> {
         if mixes(&request.statements) {
             return Err(partiql::mixed_batch());
         }
@@ -145,13 +146,12 @@ impl Engine {
                 Err(error) => (Err(error), None),
             };
             last = commit.or(last);
-            let result = result.map(outcome).map(|outcome| {
+            let result = result.map(|outcome| {
                 add_capacity(&mut output.capacity, outcome.capacity);
                 outcome.item
             });
             output.responses.push(StatementResponse { table, result });
         }
-        let output = Output::BatchExecuteStatement(output);
         // Commits become durable in order, so waiting for the last one covers all (ADR 0003).
         Ok(match last {
             Some(commit) => Step::after(commit, output),
@@ -159,7 +159,11 @@ impl Engine {
         })
     }
 
-    fn batched_statement(&self, batched: BatchedStatement, capacity: ReturnConsumedCapacity) -> Result<Step, Error> {
+    fn batched_statement(
+        &self,
+        batched: BatchedStatement,
+        capacity: ReturnConsumedCapacity,
+    ) -> Result<Step<Outcome>, Error> {
         let wanted = Wanted {
             consistent: batched.consistent,
             return_item_on_failure: batched.return_item_on_failure,
@@ -167,11 +171,17 @@ impl Engine {
         };
         match batched.statement? {
             Statement::Select(statement) => self.batched_select(&statement, wanted).map(Step::Done),
-            statement => self.write_statement(statement, wanted),
+            statement @ (Statement::Insert { .. }
+            | Statement::Update { .. }
+            | Statement::Delete { .. }
+            | Statement::Exists(_)) => {
+                let written = self.write_statement(statement, wanted)?;
+                Ok(written.map(|written| Outcome { item: written.attributes, capacity: written.capacity }))
+            }
         }
     }
 
-    fn batched_select(&self, statement: &SelectStatement, wanted: Wanted) -> Result<Output, Error> {
+    fn batched_select(&self, statement: &SelectStatement, wanted: Wanted) -> Result<Outcome, Error> {
         let table = self.table(&statement.table)?;
         let key = select::single(&Schema::from(&*table), statement, "BatchExecuteStatement")?;
         let mut output = self.get_item(&GetItem {
@@ -184,10 +194,13 @@ impl Engine {
         if let Some(shape) = statement.columns.as_deref().and_then(Shape::of) {
             output.item = output.item.map(|item| shape.apply(&item));
         }
-        Ok(Output::GetItem(output))
+        Ok(Outcome { item: output.item, capacity: output.capacity })
     }
 
-    pub(crate) fn execute_transaction(&self, request: ExecuteTransaction) -> Result<Step, Error> {
+    pub(crate) fn execute_transaction(
+        &self,
+        request: ExecuteTransaction,
+    ) -> Result<Step<ExecuteTransactionOutput>, Error> {
         let statements = transaction_statements(&request.statements)?;
         if statements.iter().all(|statement| matches!(statement, Statement::Select(_))) {
             return self.read_transaction(&statements, request.return_capacity).map(Step::Done);
@@ -206,20 +219,9 @@ impl Engine {
             return_capacity: request.return_capacity,
             ..TransactWriteItems::default()
         });
-        let output = |output: Output| match output {
-            Output::TransactWriteItems(written) => Output::ExecuteTransaction(ExecuteTransactionOutput {
-                responses: Vec::new(),
-                capacity: written.capacity,
-            }),
-            other => other,
-        };
-        match step? {
-            Step::Done(done) => Ok(Step::Done(output(done))),
-            Step::Waiting(Waiting { commit, answer, marks }) => {
-                let answer = answer.map(output).map_err(|error| with_duplicates(error, &inserts));
-                Ok(Step::Waiting(Waiting { commit, answer, marks }))
-            }
-        }
+        Ok(step?
+            .map(|written| ExecuteTransactionOutput { responses: Vec::new(), capacity: written.capacity })
+            .map_err(|error| with_duplicates(error, &inserts)))
     }
 
     fn action(&self, statement: Statement, return_item_on_failure: bool) -> Result<TransactAction, Error> {
@@ -228,7 +230,12 @@ impl Engine {
         Ok(match statement {
             Statement::Insert { table, item } => {
                 let put = write::put(&schema, &table, item);
-                TransactAction::Put { table, item: put.item, condition: put.condition, return_item_on_failure: false }
+                TransactAction::Put {
+                    table,
+                    item: put.item,
+                    condition: put.options.condition,
+                    return_item_on_failure: false,
+                }
             }
             Statement::Update { table, update, condition, .. } => {
                 let request = write::update(&schema, &table, update, &condition, ReturnValues::None)?;
@@ -236,13 +243,14 @@ impl Engine {
                     table,
                     key: request.key,
                     update: request.update.unwrap_or_default(),
-                    condition: request.condition,
+                    condition: request.options.condition,
                     return_item_on_failure,
                 }
             }
             Statement::Delete { table, condition, .. } => {
                 let request = write::delete(&schema, &table, &condition, ReturnValues::None)?;
-                TransactAction::Delete { table, key: request.key, condition: request.condition, return_item_on_failure }
+                let condition = request.options.condition;
+                TransactAction::Delete { table, key: request.key, condition, return_item_on_failure }
             }
             Statement::Exists(select) | Statement::Select(select) => {
                 let (key, condition) = write::exists(&schema, &select)?;
@@ -255,7 +263,7 @@ impl Engine {
         &self,
         statements: &[Statement],
         return_capacity: ReturnConsumedCapacity,
-    ) -> Result<Output, Error> {
+    ) -> Result<ExecuteTransactionOutput, Error> {
         let mut gets = Vec::with_capacity(statements.len());
         let mut shapes = Vec::with_capacity(statements.len());
         for (place, statement) in statements.iter().enumerate() {
@@ -270,7 +278,7 @@ impl Engine {
             (item, _) => item,
         };
         let responses = output.responses.into_iter().zip(shapes).map(shaped).collect();
-        Ok(Output::ExecuteTransaction(ExecuteTransactionOutput { responses, capacity: output.capacity }))
+        Ok(ExecuteTransactionOutput { responses, capacity: output.capacity })
     }
 
     fn transact_get(&self, statement: &SelectStatement) -> Result<TransactGet, Error> {
@@ -316,34 +324,6 @@ impl Pages {
         } else if is_full && place + 1 < count {
             self.next = Some(NextToken { read: next.saturating_add(1), last_key: None });
         }
-    }
-}
-
-/// Extracts the item and the capacity from the output of one read or write.
-fn outcome(output: Output) -> Outcome {
-    match output {
-        Output::WriteItem(written) => Outcome { item: written.attributes, capacity: written.capacity },
-        Output::GetItem(read) => Outcome { item: read.item, capacity: read.capacity },
-        _ => Outcome { item: None, capacity: None },
-    }
-}
-
-fn mapped(step: Step, map: impl Fn(Outcome) -> Output) -> Step {
-    match step {
-        Step::Done(output) => Step::Done(map(outcome(output))),
-        Step::Waiting(Waiting { commit, answer, marks }) => {
-            Step::Waiting(Waiting { commit, answer: answer.map(|output| map(outcome(output))), marks })
-        }
-    }
-}
-
-/// Turns the failed condition of an INSERT into a duplicate item error.
-fn as_insert(step: Step) -> Step {
-    match step {
-        Step::Waiting(Waiting { commit, answer, marks }) => {
-            Step::Waiting(Waiting { commit, answer: answer.map_err(write::duplicate), marks })
-        }
-        done @ Step::Done(_) => done,
     }
 }
 

@@ -336,7 +336,7 @@ fn an_insert_is_a_put_without_replacing() {
     let item: Attributes = [("pk".to_owned(), "a".into()), ("sk".to_owned(), "b".into())].into();
     let put = with_schema(|schema| write::insert(schema, "T", item.clone())).unwrap();
     assert_eq!(put.item, item);
-    assert_eq!(printed_condition(&put.condition.unwrap()), "attribute_not_exists(pk)");
+    assert_eq!(printed_condition(&put.options.condition.unwrap()), "attribute_not_exists(pk)");
     let wrong: Attributes = [("pk".to_owned(), 1.into())].into();
     assert_eq!(
         write_error(with_schema(|schema| write::insert(schema, "T", wrong))),
@@ -350,10 +350,10 @@ fn an_update_is_of_an_item_that_is_there() {
         with_schema(|schema| write::update(schema, "T", update(change), &condition(text), ReturnValues::AllNew))
     };
     let request = lower("SET v = :1", "pk = :a AND sk = :b AND w = :2").unwrap();
-    assert_eq!(printed_condition(&request.condition.unwrap()), "attribute_exists(pk) AND w = 2");
+    assert_eq!(printed_condition(&request.options.condition.unwrap()), "attribute_exists(pk) AND w = 2");
     assert_eq!(request.key.len(), 2);
     let request = lower("SET v = :1", "pk = :a AND sk = :b").unwrap();
-    assert_eq!(printed_condition(&request.condition.unwrap()), "attribute_exists(pk)");
+    assert_eq!(printed_condition(&request.options.condition.unwrap()), "attribute_exists(pk)");
     let changed =
         "One or more parameter values were invalid: Cannot update attribute sk. This attribute is part of the key";
     assert_eq!(write_error(lower("SET sk = :c", "pk = :a AND sk = :b")), changed);
@@ -363,7 +363,10 @@ fn an_update_is_of_an_item_that_is_there() {
 #[test]
 fn a_delete_does_not_mind_a_missing_item() {
     let delete = |text: &str| {
-        with_schema(|schema| write::delete(schema, "T", &condition(text), ReturnValues::None)).unwrap().condition
+        with_schema(|schema| write::delete(schema, "T", &condition(text), ReturnValues::None))
+            .unwrap()
+            .options
+            .condition
     };
     assert_eq!(delete("pk = :a AND sk = :b"), None);
     let conditioned = delete("pk = :a AND sk = :b AND v = :1").unwrap();

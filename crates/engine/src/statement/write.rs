@@ -2,7 +2,7 @@
 
 use keyform_core::error::partiql;
 use keyform_core::expression::{Condition, Path, Update};
-use keyform_core::operation::{DeleteItem, PutItem, ReturnValues, UpdateItem};
+use keyform_core::operation::{DeleteItem, PutItem, ReturnValues, UpdateItem, WriteOptions};
 use keyform_core::statement::SelectStatement;
 use keyform_core::{Attributes, Error, Value};
 
@@ -37,8 +37,8 @@ pub fn insert(schema: &Schema<'_>, table: &str, item: Attributes) -> Result<PutI
 /// Translates an INSERT without checking the types of the key: in a transaction, the put reports them as a cancellation
 /// reason.
 pub fn put(schema: &Schema<'_>, table: &str, item: Attributes) -> PutItem {
-    let condition = Some(Condition::AttributeNotExists(partition_path(schema)));
-    PutItem { table: table.to_owned(), item, condition, ..PutItem::default() }
+    let condition = Condition::AttributeNotExists(partition_path(schema));
+    PutItem { table: table.to_owned(), item, options: condition.into() }
 }
 
 /// Turns a failed condition of an INSERT into a duplicate item error.
@@ -70,9 +70,7 @@ pub fn update(
         table: table.to_owned(),
         key: target.key,
         update: Some(update),
-        condition: Some(condition),
-        return_values: returning,
-        ..UpdateItem::default()
+        options: WriteOptions { return_values: returning, ..condition.into() },
     })
 }
 
@@ -88,12 +86,11 @@ pub fn delete(
 ) -> Result<DeleteItem, Error> {
     let target = target(schema, condition)?;
     let missing = Condition::AttributeNotExists(partition_path(schema));
+    let condition = target.condition.map(|rest| Condition::Or(vec![missing, rest]));
     Ok(DeleteItem {
         table: table.to_owned(),
         key: target.key,
-        condition: target.condition.map(|rest| Condition::Or(vec![missing, rest])),
-        return_values: returning,
-        ..DeleteItem::default()
+        options: WriteOptions { return_values: returning, ..condition.into() },
     })
 }
 

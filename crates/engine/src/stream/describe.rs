@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use keyform_core::Error;
 use keyform_core::error::stream as texts;
 use keyform_core::operation::{
     DescribeStream, ListStreams, ListStreamsOutput, Shard as ShardDescription, StreamDescription, StreamListing,
 };
 use keyform_core::table::Status;
-use keyform_core::{Error, Output};
 
 use crate::catalog::{Position, Shard, Stream};
 use crate::engine::{Engine, Step};
@@ -17,7 +17,7 @@ use crate::table::{stream_arn, stream_label};
 const PAGE_MAX: usize = 100;
 
 impl Engine {
-    pub(crate) fn list_streams(&self, request: &ListStreams) -> Result<Step, Error> {
+    pub(crate) fn list_streams(&self, request: &ListStreams) -> Result<Step<ListStreamsOutput>, Error> {
         let limit = request.limit.unwrap_or(PAGE_MAX);
         let mut streams = self.listings(request.table.as_deref())?;
         streams.sort_by(|a, b| a.arn.cmp(&b.arn));
@@ -27,7 +27,7 @@ impl Engine {
         let more = streams.len() > limit;
         streams.truncate(limit);
         let last = streams.last().filter(|_| more).map(|stream| stream.arn.clone());
-        Ok(self.told(Output::ListStreams(ListStreamsOutput { streams, last })))
+        Ok(self.told(ListStreamsOutput { streams, last }))
     }
 
     fn listings(&self, table: Option<&str>) -> Result<Vec<StreamListing>, Error> {
@@ -46,7 +46,7 @@ impl Engine {
         Ok(listed)
     }
 
-    pub(crate) fn describe_stream(&self, request: &DescribeStream) -> Result<Step, Error> {
+    pub(crate) fn describe_stream(&self, request: &DescribeStream) -> Result<Step<StreamDescription>, Error> {
         let stream = self.stream_of_arn(&request.arn)?;
         let mut shards = shards_after(&stream, request.start_shard.as_deref());
         if let Some(parent) = &request.children_of {
@@ -56,7 +56,7 @@ impl Engine {
         let more = shards.len() > limit;
         shards.truncate(limit);
         let last_shard = shards.last().filter(|_| more).map(|shard| shard.id());
-        Ok(self.told(Output::DescribeStream(StreamDescription {
+        Ok(self.told(StreamDescription {
             arn: request.arn.clone(),
             label: stream_label(stream.created_ms),
             status: if stream.is_enabled() { Status::Active } else { Status::Deleting },
@@ -66,7 +66,7 @@ impl Engine {
             key: stream.key.clone(),
             shards: shards.into_iter().map(shard_description).collect(),
             last_shard,
-        })))
+        }))
     }
 
     /// Returns the stream with that ARN.

@@ -3,14 +3,14 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use keyform_core::Error;
 use keyform_core::error::stream as texts;
 use keyform_core::limits::SHARD_ITERATOR_SECS;
 use keyform_core::operation::{GetShardIterator, SequenceNumber, ShardPosition};
-use keyform_core::{Error, Output};
 use twox_hash::XxHash3_64;
 
 use crate::catalog::{Position, Shard, Stream};
-use crate::engine::{Engine, Step};
+use crate::engine::Engine;
 use crate::layout::TableId;
 
 /// Position to read from.
@@ -32,7 +32,7 @@ const VERSION: u8 = 1;
 const BODY_BYTES: usize = 1 + 4 + 4 + 4 + 1 + 10 + 8;
 
 impl Engine {
-    pub(crate) fn get_shard_iterator(&self, request: &GetShardIterator) -> Result<Step, Error> {
+    pub(crate) fn get_shard_iterator(&self, request: &GetShardIterator) -> Result<String, Error> {
         // Read the durable position before the shard, so that no record that becomes durable in between is skipped.
         let durable = self.snapshot().seqno();
         let stream = self.stream_of_arn(&request.arn)?;
@@ -45,7 +45,7 @@ impl Engine {
             ShardPosition::After(sequence) => Some(checked(shard, sequence)?.next()),
         };
         let iterator = ShardIterator::new(&stream, shard, from, self.env.now_ms());
-        Ok(Step::Done(Output::GetShardIterator(iterator.encode())))
+        Ok(iterator.encode())
     }
 }
 

@@ -37,9 +37,8 @@ impl Engine {
 
 #[cfg(test)]
 mod tests {
-    use keyform_core::operation::{CreateTable, ListStreams, PutItem};
+    use keyform_core::operation::{CreateTable, DeleteTable, ListStreams, PutItem, Request};
     use keyform_core::table::{KeySchema, ScalarType, StreamView};
-    use keyform_core::{Operation, Output};
 
     use super::*;
     use crate::engine::{Settings, Step};
@@ -48,36 +47,34 @@ mod tests {
 
     const ROUNDS: usize = 300;
 
-    fn run(engine: &Engine, operation: Operation) -> Output {
-        match engine.begin(operation).expect("the operation is right") {
+    fn run<R: Request>(engine: &Engine, request: R) -> R::Output {
+        let output = match engine.begin(request.into()).expect("the operation is right") {
             Step::Done(output) => output,
             Step::Waiting(waiting) => {
                 waiting.commit.wait().expect("the store is in memory");
                 waiting.answer.expect("the operation is right")
             }
-        }
+        };
+        R::from_output(output).expect("the engine answers what was asked")
     }
 
     fn come_and_go(engine: &Engine, table: &str) {
         run(
             engine,
-            Operation::CreateTable(CreateTable {
+            CreateTable {
                 attributes: [("pk".to_owned(), ScalarType::S)].into(),
                 key: KeySchema { partition: vec!["pk".to_owned()], sort: Vec::new() },
                 stream: Some(StreamView::NewImage),
                 ..CreateTable::named(table)
-            }),
+            },
         );
         let item = [("pk".to_owned(), "a".into())].into_iter().collect();
-        run(engine, Operation::PutItem(PutItem { table: table.to_owned(), item, ..PutItem::default() }));
-        run(engine, Operation::DeleteTable { table: table.to_owned() });
+        run(engine, PutItem { table: table.to_owned(), item, ..PutItem::default() });
+        run(engine, DeleteTable { table: table.to_owned() });
     }
 
     fn listed(engine: &Engine) -> usize {
-        match run(engine, Operation::ListStreams(ListStreams { limit: Some(10_000), ..Default::default() })) {
-            Output::ListStreams(output) => output.streams.len(),
-            other => panic!("{other:?}"),
-        }
+        run(engine, ListStreams { limit: Some(10_000), ..ListStreams::default() }).streams.len()
     }
 
     fn keys(engine: &Engine) -> usize {

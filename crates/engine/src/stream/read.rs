@@ -3,15 +3,15 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
+use keyform_core::Error;
 use keyform_core::error::stream as texts;
 use keyform_core::limits::STREAM_RECORDS_MAX;
 use keyform_core::operation::{ChangeRecord, GetRecords, GetRecordsOutput};
-use keyform_core::{Error, Output};
 
 use super::iterator::ShardIterator;
 use super::record;
 use crate::catalog::{Position, Shard, Stream};
-use crate::engine::{Engine, Step, store_failed};
+use crate::engine::{Engine, store_failed};
 use crate::layout;
 use crate::store::Snapshot;
 
@@ -28,7 +28,7 @@ struct Page {
 }
 
 impl Engine {
-    pub(crate) fn get_records(&self, request: &GetRecords) -> Result<Step, Error> {
+    pub(crate) fn get_records(&self, request: &GetRecords) -> Result<GetRecordsOutput, Error> {
         let now_ms = self.env.now_ms();
         let iterator = ShardIterator::decode(&request.iterator, now_ms)?;
         // Take the snapshot before the shard: if the shard is closed in between, the snapshot may lack its last
@@ -42,7 +42,7 @@ impl Engine {
         let from = page.next.or(iterator.from);
         let next = (!is_all).then(|| ShardIterator::new(&stream, shard, from, now_ms).encode());
         let region = self.settings.region.clone();
-        Ok(Step::Done(Output::GetRecords(GetRecordsOutput { records: page.records, next, region })))
+        Ok(GetRecordsOutput { records: page.records, next, region })
     }
 
     fn stream_of_iterator(&self, iterator: &ShardIterator) -> Result<Arc<Stream>, Error> {

@@ -7,7 +7,7 @@ use keyform_core::Error;
 use keyform_core::error::table as texts;
 use keyform_core::operation::CreateTable;
 use keyform_core::table::{
-    AttributeDefinitions, BillingMode, GlobalIndex, LocalIndex, Status, StreamView, Tag, Throughput,
+    AttributeDefinitions, BillingMode, GlobalIndex, LocalIndex, Status, StreamView, TableDescription, Tag, Throughput,
     ThroughputDescription,
 };
 
@@ -18,7 +18,7 @@ use crate::layout::TableId;
 use crate::store::{Batch, SeqNo};
 
 impl Engine {
-    pub(crate) fn create_table(&self, request: CreateTable) -> Result<Step, Error> {
+    pub(crate) fn create_table(&self, request: CreateTable) -> Result<Step<Box<TableDescription>>, Error> {
         let mut catalog = self.catalog.write();
         if catalog.find(&request.table).is_some() {
             return Err(texts::already_exists(&request.table));
@@ -26,14 +26,12 @@ impl Engine {
         let id = catalog.take_id();
         let after_ms = catalog.newest_stream_ms(&request.table);
         let table = self.new_table(id, request, after_ms);
-        let mut output = self.table_output(&table, Status::Creating);
-        if let keyform_core::Output::Table(description) = &mut output {
-            description.global_indexes.iter_mut().for_each(|index| index.status = Status::Creating);
-        }
+        let mut description = self.description(&table, Status::Creating);
+        description.global_indexes.iter_mut().for_each(|index| index.status = Status::Creating);
         let mut batch = Batch::new();
         load::stage_next_id(&mut batch, catalog.next_id());
         let commit = self.save_table(&mut catalog, table, batch)?;
-        Ok(Step::after(commit, output))
+        Ok(Step::after(commit, description))
     }
 
     /// Creates the table. Its stream's label must be later than `after_ms`, the last label of an earlier table of that

@@ -2,7 +2,8 @@
 
 use keyform_core::Error;
 use keyform_core::error::table as texts;
-use keyform_core::table::Status;
+use keyform_core::operation::DeleteTable;
+use keyform_core::table::{Status, TableDescription};
 
 use crate::catalog::{Table, load};
 use crate::engine::{Engine, Step};
@@ -11,9 +12,9 @@ use crate::store::Batch;
 use crate::stream;
 
 impl Engine {
-    pub(crate) fn delete_table(&self, name: &str) -> Result<Step, Error> {
+    pub(crate) fn delete_table(&self, request: &DeleteTable) -> Result<Step<Box<TableDescription>>, Error> {
         let mut catalog = self.catalog.write();
-        let table = catalog.find(name).cloned().ok_or_else(|| texts::table_not_found(name))?;
+        let table = catalog.find(&request.table).cloned().ok_or_else(|| texts::table_not_found(&request.table))?;
         if table.settings.deletion_protected {
             return Err(texts::deletion_protected());
         }
@@ -34,7 +35,7 @@ impl Engine {
         }
         drop(catalog);
         self.work.wake();
-        Ok(Step::after(commit, self.table_output(&table, Status::Deleting)))
+        Ok(Step::after(commit, self.description(&table, Status::Deleting)))
     }
 }
 

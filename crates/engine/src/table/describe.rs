@@ -1,26 +1,27 @@
 //! `DescribeTable`, and the description that other responses contain.
 
+use keyform_core::Error;
 use keyform_core::error::table as texts;
+use keyform_core::operation::DescribeTable;
 use keyform_core::table::{
     BillingMode, GlobalIndex, GlobalIndexDescription, LocalIndex, LocalIndexDescription, SseDescription,
     SseSpecification, Status, StreamSummary, TableDescription,
 };
-use keyform_core::{Error, Output};
 
 use super::arn::{index_arn, kms_key_arn, stream_arn, stream_label, table_arn};
 use crate::catalog::{Index, IndexKind, Table, TableSettings};
 use crate::engine::{Engine, Settings, Step};
 
 impl Engine {
-    pub(crate) fn describe_table(&self, name: &str) -> Result<Step, Error> {
+    pub(crate) fn describe_table(&self, request: &DescribeTable) -> Result<Step<Box<TableDescription>>, Error> {
         let catalog = self.catalog.read();
-        let table = catalog.find(name).ok_or_else(|| texts::table_not_found(name))?;
-        Ok(self.told(self.table_output(table, Status::Active)))
+        let table = catalog.find(&request.table).ok_or_else(|| texts::table_not_found(&request.table))?;
+        Ok(self.told(self.description(table, Status::Active)))
     }
 
-    /// Returns the table's description as an output.
-    pub(crate) fn table_output(&self, table: &Table, status: Status) -> Output {
-        Output::Table(Box::new(description(&self.settings, table, status)))
+    /// Returns the table's description, as the responses of all table operations contain it.
+    pub(crate) fn description(&self, table: &Table, status: Status) -> Box<TableDescription> {
+        Box::new(description(&self.settings, table, status))
     }
 }
 

@@ -1,10 +1,10 @@
 //! `TagResource`, `UntagResource` and `ListTagsOfResource`.
 
+use keyform_core::Error;
 use keyform_core::error::table as texts;
 use keyform_core::limits::TAGS_MAX;
 use keyform_core::operation::{ListTagsOfResource, ListTagsOfResourceOutput, TagResource, UntagResource};
 use keyform_core::table::Tag;
-use keyform_core::{Error, Output};
 
 use super::create::merged_tags;
 use crate::catalog::{Table, TableSettings};
@@ -12,7 +12,7 @@ use crate::engine::{Engine, Step};
 use crate::store::Batch;
 
 impl Engine {
-    pub(crate) fn tag_resource(&self, request: &TagResource) -> Result<Step, Error> {
+    pub(crate) fn tag_resource(&self, request: &TagResource) -> Result<Step<()>, Error> {
         let changed = |tags: &[Tag]| {
             let tags = merged_tags(tags, &request.tags);
             if tags.len() > TAGS_MAX { Err(texts::too_many_tags()) } else { Ok(tags) }
@@ -20,18 +20,21 @@ impl Engine {
         self.change_tags(&request.arn, || texts::no_resource_to_tag(&request.arn), changed)
     }
 
-    pub(crate) fn untag_resource(&self, request: &UntagResource) -> Result<Step, Error> {
+    pub(crate) fn untag_resource(&self, request: &UntagResource) -> Result<Step<()>, Error> {
         let changed = |tags: &[Tag]| Ok(tags.iter().filter(|tag| !request.keys.contains(&tag.key)).cloned().collect());
         self.change_tags(&request.arn, texts::resource_not_found, changed)
     }
 
-    pub(crate) fn list_tags_of_resource(&self, request: &ListTagsOfResource) -> Result<Step, Error> {
+    pub(crate) fn list_tags_of_resource(
+        &self,
+        request: &ListTagsOfResource,
+    ) -> Result<Step<ListTagsOfResourceOutput>, Error> {
         let catalog = self.catalog.read();
         let missing = || texts::no_tags_to_list(&self.settings.account, &request.arn);
         let table =
             catalog.find(table_of_arn(&request.arn)?).filter(|_| self.is_own(&request.arn)).ok_or_else(missing)?;
         let tags = table.settings.tags.clone();
-        Ok(self.told(Output::ListTagsOfResource(ListTagsOfResourceOutput { tags, next: None })))
+        Ok(self.told(ListTagsOfResourceOutput { tags, next: None }))
     }
 
     fn change_tags(
@@ -39,14 +42,14 @@ impl Engine {
         arn: &str,
         missing: impl Fn() -> Error,
         changed: impl Fn(&[Tag]) -> Result<Vec<Tag>, Error>,
-    ) -> Result<Step, Error> {
+    ) -> Result<Step<()>, Error> {
         let name = table_of_arn(arn)?;
         let mut catalog = self.catalog.write();
         let table = catalog.find(name).filter(|_| self.is_own(arn)).ok_or_else(missing)?;
         let settings = TableSettings { tags: changed(&table.settings.tags)?, ..table.settings.clone() };
         let table = Table { settings, ..Table::clone(table) };
         let commit = self.save_table(&mut catalog, table, Batch::new())?;
-        Ok(Step::after(commit, Output::Nothing))
+        Ok(Step::after(commit, ()))
     }
 
     fn is_own(&self, arn: &str) -> bool {

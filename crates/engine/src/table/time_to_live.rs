@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use keyform_core::Error;
 use keyform_core::error::table as texts;
-use keyform_core::operation::{TimeToLive, TimeToLiveStatus, UpdateTimeToLive};
-use keyform_core::{Error, Output};
+use keyform_core::operation::{DescribeTimeToLive, TimeToLive, TimeToLiveStatus, UpdateTimeToLive};
 
 use crate::catalog::{Expiry, Table, load};
 use crate::engine::{Engine, Step};
@@ -12,7 +12,7 @@ use crate::expiry;
 use crate::store::Batch;
 
 impl Engine {
-    pub(crate) fn update_time_to_live(&self, request: UpdateTimeToLive) -> Result<Step, Error> {
+    pub(crate) fn update_time_to_live(&self, request: UpdateTimeToLive) -> Result<Step<TimeToLive>, Error> {
         let mut catalog = self.catalog.write();
         let table = catalog.find(&request.table).ok_or_else(|| texts::table_not_found(&request.table))?;
         let mut table = Table::clone(table);
@@ -23,14 +23,14 @@ impl Engine {
         let commit = self.save_table(&mut catalog, table, batch)?;
         drop(catalog);
         self.work.wake();
-        Ok(Step::after(commit, Output::UpdateTimeToLive(request.setting)))
+        Ok(Step::after(commit, request.setting))
     }
 
-    pub(crate) fn describe_time_to_live(&self, name: &str) -> Result<Step, Error> {
+    pub(crate) fn describe_time_to_live(&self, request: &DescribeTimeToLive) -> Result<Step<TimeToLiveStatus>, Error> {
         let catalog = self.catalog.read();
-        let table = catalog.find(name).ok_or_else(|| texts::table_not_found(name))?;
+        let table = catalog.find(&request.table).ok_or_else(|| texts::table_not_found(&request.table))?;
         let attribute = table.expiry.as_ref().map(|expiry| expiry.attribute.clone());
-        Ok(self.told(Output::DescribeTimeToLive(TimeToLiveStatus { attribute })))
+        Ok(self.told(TimeToLiveStatus { attribute }))
     }
 }
 

@@ -7,8 +7,8 @@ use keyform_core::error::{schema, table as texts};
 use keyform_core::limits::{GLOBAL_INDEXES_MAX, PROJECTED_ATTRIBUTES_MAX};
 use keyform_core::operation::{GlobalIndexChange, StreamChange, UpdateTable};
 use keyform_core::table::{
-    AttributeDefinitions, BillingMode, GlobalIndex, OnDemandThroughput, Projection, Status, Throughput,
-    ThroughputDescription, WarmThroughput,
+    AttributeDefinitions, BillingMode, GlobalIndex, OnDemandThroughput, Projection, Status, TableDescription,
+    Throughput, ThroughputDescription, WarmThroughput,
 };
 
 use super::create::{add_global_index, begin_stream};
@@ -18,7 +18,7 @@ use crate::store::Batch;
 use crate::stream;
 
 impl Engine {
-    pub(crate) fn update_table(&self, request: UpdateTable) -> Result<Step, Error> {
+    pub(crate) fn update_table(&self, request: UpdateTable) -> Result<Step<Box<TableDescription>>, Error> {
         let mut catalog = self.catalog.write();
         let table = catalog.find(&request.table).ok_or_else(|| texts::table_not_found(&request.table))?;
         let mut table = Table::clone(table);
@@ -30,11 +30,11 @@ impl Engine {
             change_stream(&mut table, change, self.stream_end(), after_ms)?;
         }
         change_settings(&mut table, request, now_ms);
-        let output = self.table_output(&table, Status::Updating);
+        let description = self.description(&table, Status::Updating);
         let commit = self.save_table(&mut catalog, table, Batch::new())?;
         drop(catalog);
         self.work.wake();
-        Ok(Step::after(commit, output))
+        Ok(Step::after(commit, description))
     }
 }
 

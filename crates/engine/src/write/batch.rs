@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use keyform_core::error::item as texts;
 use keyform_core::operation::{BatchWriteItem, BatchWriteItemOutput, WriteRequest};
-use keyform_core::{Error, Item, Output};
+use keyform_core::{Error, Item};
 
 use super::action::Action;
 use crate::catalog::Catalog;
@@ -14,7 +14,7 @@ use crate::key;
 use crate::store::Batch;
 
 impl Engine {
-    pub(crate) fn batch_write_item(&self, request: BatchWriteItem) -> Result<Step, Error> {
+    pub(crate) fn batch_write_item(&self, request: BatchWriteItem) -> Result<Step<BatchWriteItemOutput>, Error> {
         let catalog = self.catalog.read();
         let actions = actions(&catalog, &request)?;
         self.admit()?;
@@ -39,7 +39,7 @@ impl Engine {
         let reports = costs.iter().filter_map(|(table, cost)| cost.report(table, request.return_capacity, 1.0));
         output.capacity = reports.collect();
         let commit = self.commit_changes(batch, free.iter().map(|(_, action)| action.table));
-        Ok(Step::after(commit, Output::BatchWriteItem(output)))
+        Ok(Step::after(commit, output))
     }
 
     fn stage_batched(&self, batch: &mut Batch, action: &Action<'_>, old: Option<&Item>) -> Result<WriteCost, Error> {

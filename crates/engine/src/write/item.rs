@@ -1,70 +1,41 @@
 //! `PutItem`, `UpdateItem` and `DeleteItem`.
 
-use keyform_core::capacity::ReturnConsumedCapacity;
 use keyform_core::error::transaction as conflicts;
 use keyform_core::expression::{Update, update};
-use keyform_core::operation::{
-    DeleteItem, PutItem, ReturnItemCollectionMetrics, ReturnValues, UpdateItem, WriteItemOutput,
-};
-use keyform_core::{Error, ErrorCode, Item, Output};
+use keyform_core::operation::{DeleteItem, PutItem, ReturnValues, UpdateItem, WriteItemOutput, WriteOptions};
+use keyform_core::{Error, ErrorCode, Item};
 
 use super::action::Action;
-use crate::change::{Change, WriteCost};
+use crate::change::Change;
 use crate::engine::{Engine, Step};
 use crate::store::Batch;
 
-/// Requested parts of the response.
-struct Wanted<'a> {
-    values: ReturnValues,
-    update: Option<&'a Update>,
-    capacity: ReturnConsumedCapacity,
-    metrics: ReturnItemCollectionMetrics,
-}
-
 impl Engine {
-    pub(crate) fn put_item(&self, request: PutItem) -> Result<Step, Error> {
+    pub(crate) fn put_item(&self, request: PutItem) -> Result<Step<WriteItemOutput>, Error> {
         let catalog = self.catalog.read();
-        let table = catalog.table(&request.table)?;
-        let action = Action::put(table, &request.item)?
-            .conditioned(request.condition.as_ref(), request.return_item_on_failure)?;
-        let wanted = Wanted {
-            values: request.return_values,
-            update: None,
-            capacity: request.return_capacity,
-            metrics: request.return_metrics,
-        };
-        self.write_one(&action, &wanted)
+        let action = Action::put(catalog.table(&request.table)?, &request.item)?;
+        self.write_one(action, &request.options, None)
     }
 
-    pub(crate) fn update_item(&self, request: UpdateItem) -> Result<Step, Error> {
+    pub(crate) fn update_item(&self, request: UpdateItem) -> Result<Step<WriteItemOutput>, Error> {
         let catalog = self.catalog.read();
-        let table = catalog.table(&request.table)?;
-        let action = Action::update(table, &request.key, request.update.as_ref())?
-            .conditioned(request.condition.as_ref(), request.return_item_on_failure)?;
-        let wanted = Wanted {
-            values: request.return_values,
-            update: request.update.as_ref(),
-            capacity: request.return_capacity,
-            metrics: request.return_metrics,
-        };
-        self.write_one(&action, &wanted)
+        let action = Action::update(catalog.table(&request.table)?, &request.key, request.update.as_ref())?;
+        self.write_one(action, &request.options, request.update.as_ref())
     }
 
-    pub(crate) fn delete_item(&self, request: DeleteItem) -> Result<Step, Error> {
+    pub(crate) fn delete_item(&self, request: DeleteItem) -> Result<Step<WriteItemOutput>, Error> {
         let catalog = self.catalog.read();
-        let table = catalog.table(&request.table)?;
-        let action = Action::delete(table, &request.key)?
-            .conditioned(request.condition.as_ref(), request.return_item_on_failure)?;
-        let wanted = Wanted {
-            values: request.return_values,
-            update: None,
-            capacity: request.return_capacity,
-            metrics: request.return_metrics,
-        };
-        self.write_one(&action, &wanted)
+        let action = Action::delete(catalog.table(&request.table)?, &request.key)?;
+        self.write_one(action, &request.options, None)
     }
 
-    fn write_one(&self, action: &Action<'_>, wanted: &Wanted<'_>) -> Result<Step, Error> {
+    fn write_one<'a>(
+        &self,
+        action: Action<'a>,
+        options: &'a WriteOptions,
+        update: Option<&Update>,
+    ) -> Result<Step<WriteItemOutput>, Error> {
+        let action = action.conditioned(options.condition.as_ref(), options.return_item_on_failure)?;
         self.admit()?;
         let _guard = self.locks.lock(&action.key.store_key);
         if self.in_flight.contains(&action.key.store_key) {
@@ -89,27 +60,18 @@ impl Engine {
         let mut batch = Batch::new();
         let cost = change.stage(&mut batch);
         let commit = self.commit_changes(batch, [action.table]);
-        Ok(Step::after(commit, Output::WriteItem(output(action, wanted, &cost, old, new))))
+        let output = WriteItemOutput {
+            attributes: returned(options.return_values, update, old, new.as_ref()),
+            capacity: cost.report(&action.table.name, options.return_capacity, 1.0),
+            metrics: action.collection_metrics(options.return_metrics),
+        };
+        Ok(Step::after(commit, output))
     }
 }
 
-fn output(
-    action: &Action<'_>,
-    wanted: &Wanted<'_>,
-    cost: &WriteCost,
-    old: Option<Item>,
-    new: Option<Item>,
-) -> WriteItemOutput {
-    WriteItemOutput {
-        attributes: returned(wanted, old, new.as_ref()),
-        capacity: cost.report(&action.table.name, wanted.capacity, 1.0),
-        metrics: action.collection_metrics(wanted.metrics),
-    }
-}
-
-fn returned(wanted: &Wanted<'_>, old: Option<Item>, new: Option<&Item>) -> Option<Item> {
-    let touched = |item: &Item| wanted.update.map(|change| update::updated_attributes(change, item));
-    let attributes = match wanted.values {
+fn returned(values: ReturnValues, update: Option<&Update>, old: Option<Item>, new: Option<&Item>) -> Option<Item> {
+    let touched = |item: &Item| update.map(|change| update::updated_attributes(change, item));
+    let attributes = match values {
         ReturnValues::None => None,
         ReturnValues::AllOld => old,
         ReturnValues::UpdatedOld => old.as_ref().and_then(touched),

@@ -6,7 +6,7 @@ use keyform_core::capacity::{ConsumedCapacity, ReturnConsumedCapacity};
 use keyform_core::error::{CancellationReason, transaction as texts};
 use keyform_core::limits::TRANSACTION_BYTES_MAX;
 use keyform_core::operation::{TransactAction, TransactWriteItems, TransactWriteItemsOutput};
-use keyform_core::{Error, Item, Output};
+use keyform_core::{Error, Item};
 
 use super::action::{Action, Effect};
 use super::token::Token;
@@ -26,7 +26,10 @@ struct Decided {
 }
 
 impl Engine {
-    pub(crate) fn transact_write_items(&self, request: TransactWriteItems) -> Result<Step, Error> {
+    pub(crate) fn transact_write_items(
+        &self,
+        request: TransactWriteItems,
+    ) -> Result<Step<TransactWriteItemsOutput>, Error> {
         let catalog = self.catalog.read();
         let actions = actions(&catalog, &request.actions)?;
         self.admit()?;
@@ -37,7 +40,7 @@ impl Engine {
         if let Some(token) = &token
             && token.was_applied(self)?
         {
-            return Ok(self.after_all_before(Ok(Output::TransactWriteItems(self.replayed(&request, &actions)?))));
+            return Ok(self.after_all_before(Ok(self.replayed(&request, &actions)?)));
         }
         let decided = match self.decide_all(&actions)? {
             Ok(decided) => decided,
@@ -50,7 +53,7 @@ impl Engine {
         }
         let marks = self.in_flight.mark(keys);
         let commit = self.commit_changes(batch, actions.iter().map(|action| action.table));
-        Ok(Step::Waiting(Waiting { commit, answer: Ok(Output::TransactWriteItems(output)), marks: Some(marks) }))
+        Ok(Step::Waiting(Waiting { commit, answer: Ok(output), marks: Some(marks) }))
     }
 
     /// Evaluates all actions; returns their results, or the cancellation reasons if one of them fails.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::support::{TABLE, World, global_index, item, open_store, simple_table};
-use keyform_core::operation::{GlobalIndexChange, TransactAction, TransactWriteItems, UpdateTable};
+use keyform_core::Operation;
+use keyform_core::operation::{DescribeTable, GlobalIndexChange, TransactAction, TransactWriteItems, UpdateTable};
 use keyform_core::table::{ScalarType, Status};
-use keyform_core::{Operation, Output};
 use keyform_engine::store::{DataKeys, SimDisk, Store, StoreOptions};
 use keyform_engine::{Database, Options, layout};
 
@@ -21,17 +21,14 @@ fn create_index() -> Operation {
 }
 
 fn index_status(database: &Database) -> Status {
-    match database.execute_blocking(Operation::DescribeTable { table: TABLE.to_owned() }) {
-        Ok(Output::Table(table)) => table.global_indexes[0].status,
-        other => panic!("{other:?}"),
-    }
+    database.call_blocking(DescribeTable { table: TABLE.to_owned() }).unwrap().global_indexes[0].status
 }
 
 #[test]
 fn the_thread_fills_a_new_index_as_soon_as_there_is_one() {
     let options = Options { sweep_interval: Some(Duration::from_secs(3600)), ..Options::default() };
     let database = Database::in_memory_with(options);
-    database.execute_blocking(Operation::CreateTable(simple_table())).unwrap();
+    database.call_blocking(simple_table()).unwrap();
     database.execute_blocking(create_index()).unwrap();
     while index_status(&database) != Status::Active {
         std::thread::yield_now();
@@ -45,12 +42,12 @@ fn a_failing_disk_ends_background_work_with_an_error() {
     let keys = Some(DataKeys::new(1, [7; 32]));
     let store = Store::open(Arc::new(disk.clone()), keys, StoreOptions::default()).unwrap();
     let database = Database::on(store, Options { sweep_interval: None, ..Options::default() }).unwrap();
-    database.execute_blocking(Operation::CreateTable(simple_table())).unwrap();
+    database.call_blocking(simple_table()).unwrap();
     database.execute_blocking(create_index()).unwrap();
     disk.fail_at(disk.operations() + 1);
     assert!(database.sweep().is_err());
     assert!(database.health().is_err());
-    let described = database.execute_blocking(Operation::DescribeTable { table: TABLE.to_owned() });
+    let described = database.call_blocking(DescribeTable { table: TABLE.to_owned() });
     assert!(described.is_err(), "what a power cut could revert is not reported");
     assert!(database.close().is_err());
 }
@@ -68,7 +65,7 @@ fn tokens_are_forgotten_when_their_time_is_over() {
         };
         let request =
             TransactWriteItems { actions: vec![put], token: Some(token.to_owned()), ..TransactWriteItems::default() };
-        world.run(Operation::TransactWriteItems(request)).unwrap();
+        world.run(request).unwrap();
         world.env.advance_ms(300_000);
     }
     world.sweep();

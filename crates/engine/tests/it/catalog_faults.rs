@@ -2,9 +2,11 @@
 //! power cut, and the catalog stays consistent.
 
 use crate::support::{START_MS, TABLE, World, global_index, item, simple_table};
-use keyform_core::operation::{GlobalIndexChange, StreamChange, TimeToLive, UpdateTable, UpdateTimeToLive};
+use keyform_core::operation::{
+    DeleteTable, DescribeTable, GlobalIndexChange, StreamChange, TimeToLive, UpdateTable, UpdateTimeToLive,
+};
 use keyform_core::table::{ScalarType, StreamView};
-use keyform_core::{AttributeValue, Attributes, Operation};
+use keyform_core::{AttributeValue, Attributes};
 
 const NOW_SECS: i64 = (START_MS / 1000) as i64;
 
@@ -42,12 +44,12 @@ fn work(world: &World) -> Acknowledged {
 }
 
 fn try_work(world: &World, done: &mut Acknowledged) -> Result<(), keyform_core::Error> {
-    world.run(Operation::CreateTable(simple_table()))?;
+    world.run(simple_table())?;
     done.created = true;
     for number in 0..6 {
         let request =
             keyform_core::operation::PutItem { table: TABLE.to_owned(), item: thing(number), ..Default::default() };
-        world.run(Operation::PutItem(request))?;
+        world.run(request)?;
         done.puts.push(thing(number));
     }
     world.update(UpdateTable {
@@ -56,7 +58,7 @@ fn try_work(world: &World, done: &mut Acknowledged) -> Result<(), keyform_core::
     })?;
     done.index_asked_for = true;
     let setting = TimeToLive { attribute: "ends".to_owned(), enabled: true };
-    world.run(Operation::UpdateTimeToLive(UpdateTimeToLive { table: TABLE.to_owned(), setting }))?;
+    world.run(UpdateTimeToLive { table: TABLE.to_owned(), setting })?;
     world.database.sweep()?;
     world.env.advance_ms(10_000);
     world.database.sweep()?;
@@ -64,14 +66,14 @@ fn try_work(world: &World, done: &mut Acknowledged) -> Result<(), keyform_core::
     world.update(index_change(GlobalIndexChange::Delete { name: "index".to_owned() }))?;
     done.index_removed = true;
     world.database.sweep()?;
-    world.run(Operation::DeleteTable { table: TABLE.to_owned() })?;
+    world.run(DeleteTable { table: TABLE.to_owned() })?;
     done.deleted = true;
     world.database.sweep()
 }
 
 fn check(world: &World, done: &Acknowledged) {
     world.sweep();
-    let exists = world.run(Operation::DescribeTable { table: TABLE.to_owned() }).is_ok();
+    let exists = world.run(DescribeTable { table: TABLE.to_owned() }).is_ok();
     assert!(exists || !done.created || !done.puts.is_empty(), "{done:?}");
     if done.deleted {
         assert!(!exists);

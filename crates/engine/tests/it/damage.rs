@@ -7,13 +7,13 @@ use crate::support::{START_MS, TABLE, global_index, item, simple_table};
 use keyform_core::capacity::ReturnConsumedCapacity;
 use keyform_core::expression::{Comparator, KeyCondition, KeyPredicate, KeyTest};
 use keyform_core::operation::{
-    BatchGetItem, BatchGetRequest, BatchWriteItem, DeleteItem, DescribeStream, GetItem, GetRecords, GetShardIterator,
-    GlobalIndexChange, PutItem, Query, Scan, ShardPosition, TimeToLive, TransactAction, TransactGet, TransactGetItems,
-    TransactWriteItems, UpdateItem, UpdateTable, UpdateTimeToLive, WriteRequest,
+    BatchGetItem, BatchGetRequest, BatchWriteItem, DeleteItem, DescribeStream, DescribeTable, GetItem, GetRecords,
+    GetShardIterator, GlobalIndexChange, PutItem, Query, Scan, ShardPosition, TimeToLive, TransactAction, TransactGet,
+    TransactGetItems, TransactWriteItems, UpdateItem, UpdateTable, UpdateTimeToLive, WriteRequest,
 };
 use keyform_core::table::{ScalarType, StreamView};
 use keyform_core::value::Value;
-use keyform_core::{AttributeValue, Attributes, Error, ErrorCode, Operation, Output};
+use keyform_core::{AttributeValue, Attributes, Error, ErrorCode, Operation};
 use keyform_engine::env::ManualEnv;
 use keyform_engine::store::{DataKeys, Scarce, SimDisk, Store, StoreError, StoreOptions};
 use keyform_engine::{Database, OpenError, Options};
@@ -59,10 +59,10 @@ fn whole(env: &ManualEnv) -> SimDisk {
     create.attributes.insert("g".to_owned(), ScalarType::S);
     create.global_indexes = vec![global_index("index", "g")];
     create.stream = Some(StreamView::NewAndOldImages);
-    database.execute_blocking(Operation::CreateTable(create)).unwrap();
+    database.call_blocking(create).unwrap();
     let setting = TimeToLive { attribute: "ends".to_owned(), enabled: true };
     let expire = UpdateTimeToLive { table: TABLE.to_owned(), setting };
-    database.execute_blocking(Operation::UpdateTimeToLive(expire)).unwrap();
+    database.call_blocking(expire).unwrap();
     for number in 0..ITEMS {
         database.execute_blocking(put(number)).unwrap();
     }
@@ -136,27 +136,17 @@ fn writes() -> Vec<Operation> {
 
 /// Returns all records of the stream.
 fn records(database: &Database) -> Result<String, Error> {
-    let Output::Table(described) = database.execute_blocking(Operation::DescribeTable { table: TABLE.to_owned() })?
-    else {
-        panic!("no table")
-    };
+    let described = database.call_blocking(DescribeTable { table: TABLE.to_owned() })?;
     let arn = described.stream.unwrap().arn;
     let describe = DescribeStream { arn: arn.clone(), ..DescribeStream::default() };
-    let Output::DescribeStream(stream) = database.execute_blocking(Operation::DescribeStream(describe))? else {
-        panic!("no stream")
-    };
+    let stream = database.call_blocking(describe)?;
     let mut all = Vec::new();
     for shard in stream.shards {
         let request =
             GetShardIterator { arn: arn.clone(), shard: shard.id.clone(), position: ShardPosition::TrimHorizon };
-        let Output::GetShardIterator(iterator) = database.execute_blocking(Operation::GetShardIterator(request))?
-        else {
-            panic!("no iterator")
-        };
+        let iterator = database.call_blocking(request)?;
         let request = GetRecords { iterator, limit: None };
-        let Output::GetRecords(output) = database.execute_blocking(Operation::GetRecords(request))? else {
-            panic!("no records")
-        };
+        let output = database.call_blocking(request)?;
         all.extend(output.records);
     }
     Ok(format!("{all:?}"))

@@ -6,14 +6,14 @@ use keyform_core::operation::{
     ChangeKind, TimeToLive, TransactAction, TransactWriteItems, UpdateTimeToLive, UserIdentity,
 };
 use keyform_core::table::{ScalarType, StreamView};
-use keyform_core::{AttributeValue, Attributes, Operation};
+use keyform_core::{AttributeValue, Attributes};
 
 const NOW_SECS: i64 = (START_MS / 1000) as i64;
 const FIVE_YEARS_SECS: i64 = 5 * 365 * 24 * 60 * 60;
 
 fn switch(world: &World, enabled: bool) {
     let setting = TimeToLive { attribute: "ends".to_owned(), enabled };
-    world.run(Operation::UpdateTimeToLive(UpdateTimeToLive { table: TABLE.to_owned(), setting })).unwrap();
+    world.run(UpdateTimeToLive { table: TABLE.to_owned(), setting }).unwrap();
 }
 
 fn table_with_index_and_stream(world: &World) {
@@ -167,7 +167,7 @@ fn an_item_of_a_transaction_under_way_is_left_alone() {
             return_item_on_failure: false,
         };
         let request = TransactWriteItems { actions: vec![put], ..TransactWriteItems::default() };
-        let under_way = world.database.execute(Operation::TransactWriteItems(request));
+        let under_way = world.database.call(request);
         world.sweep();
         assert_eq!(world.scan(None).len(), 1);
         drop(under_way);

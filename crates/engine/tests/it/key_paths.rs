@@ -29,12 +29,7 @@ fn scan(filter: &str) -> Operation {
 }
 
 fn delete(text: &str) -> Operation {
-    Operation::DeleteItem(DeleteItem {
-        table: TABLE.to_owned(),
-        key: key(),
-        condition: condition(text),
-        ..DeleteItem::default()
-    })
+    Operation::DeleteItem(DeleteItem { table: TABLE.to_owned(), key: key(), options: condition(text).into() })
 }
 
 fn update(text: &str) -> Operation {
@@ -55,7 +50,10 @@ fn a_path_into_a_key_attribute_is_refused() {
         request.global_indexes.push(global_index("global", "g"));
         world.create(request);
         let said = |operation: Operation| -> String {
-            world.run(operation).map_or_else(|error| error.message().to_owned(), |_| "ok".to_owned())
+            world
+                .database
+                .execute_blocking(operation)
+                .map_or_else(|error| error.message().to_owned(), |_| "ok".to_owned())
         };
         let start = "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: ";
         for (operation, expected) in [

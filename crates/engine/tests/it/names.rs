@@ -42,14 +42,13 @@ fn puts(item: &Attributes) -> [Operation; 3] {
     ]
 }
 
-fn update(update: Update) -> Operation {
-    let request = UpdateItem { table: TABLE.to_owned(), key: key(), update: Some(update), ..UpdateItem::default() };
-    Operation::UpdateItem(request)
+fn update(update: Update) -> UpdateItem {
+    UpdateItem { table: TABLE.to_owned(), key: key(), update: Some(update), ..UpdateItem::default() }
 }
 
 fn ways(name: &str) -> impl Iterator<Item = Operation> {
     let puts = items(name).into_iter().flat_map(|item| puts(&item));
-    puts.chain(updates(name).map(update))
+    puts.chain(updates(name).map(|change| update(change).into()))
 }
 
 #[test]
@@ -61,13 +60,13 @@ fn empty_and_long_names_are_refused_at_every_level() {
             [("", "Empty attribute name"), (&format!("{longest}n"), "maximum size limit of 65535 bytes")]
         {
             for operation in ways(name) {
-                let error = world.run(operation).expect_err("the name is not valid");
+                let error = world.database.execute_blocking(operation).expect_err("the name is not valid");
                 assert!(error.message().contains(reason), "{}", error.message());
             }
         }
         assert_eq!(world.scan(None).len(), 0);
         for operation in ways(&longest) {
-            world.run(operation).expect("the longest name");
+            world.database.execute_blocking(operation).expect("the longest name");
         }
         world.scan(None)
     });

@@ -5,7 +5,6 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use keyform_core::Operation;
 use keyform_core::operation::CreateTable;
 use keyform_core::table::{BillingMode, KeySchema, ScalarType};
 use keyform_engine::{Database, Encryption, Options, owner_only};
@@ -39,7 +38,7 @@ fn create_table(data: &Path, name: &str, encryption: Encryption) {
         billing: BillingMode::PayPerRequest,
         ..CreateTable::named(name)
     };
-    database.execute_blocking(Operation::CreateTable(create)).unwrap();
+    database.call_blocking(create).unwrap();
     database.close().unwrap();
 }
 

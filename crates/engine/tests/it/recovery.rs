@@ -7,28 +7,25 @@ use crate::support::{TABLE, World, global_index, item, simple_table};
 use keyform_core::error::Detail;
 use keyform_core::operation::{GlobalIndexChange, PutItem, TransactAction, TransactWriteItems, UpdateTable};
 use keyform_core::table::{ScalarType, StreamView};
-use keyform_core::{AttributeValue, Attributes, Error, ErrorCode, Operation, Output};
+use keyform_core::{AttributeValue, Attributes, Error, ErrorCode};
 use keyform_engine::store::Scarce;
 
 fn thing(number: u64) -> Attributes {
     item([("pk", format!("thing {number}").as_str().into()), ("g", format!("group {}", number % 3).as_str().into())])
 }
 
-fn put(number: u64) -> Operation {
-    Operation::PutItem(PutItem { table: TABLE.to_owned(), item: thing(number), ..PutItem::default() })
+fn put(number: u64) -> PutItem {
+    PutItem { table: TABLE.to_owned(), item: thing(number), ..PutItem::default() }
 }
 
-fn transaction(numbers: std::ops::Range<u64>) -> Operation {
+fn transaction(numbers: std::ops::Range<u64>) -> TransactWriteItems {
     let put_of = |number| TransactAction::Put {
         table: TABLE.to_owned(),
         item: thing(number),
         condition: None,
         return_item_on_failure: false,
     };
-    Operation::TransactWriteItems(TransactWriteItems {
-        actions: numbers.map(put_of).collect(),
-        ..TransactWriteItems::default()
-    })
+    TransactWriteItems { actions: numbers.map(put_of).collect(), ..TransactWriteItems::default() }
 }
 
 /// Known outcomes of the writes.
@@ -39,7 +36,7 @@ struct Known {
 }
 
 impl Known {
-    fn note(&mut self, numbers: impl Iterator<Item = u64>, answer: &Result<Output, Error>) {
+    fn note<T>(&mut self, numbers: impl Iterator<Item = u64>, answer: &Result<T, Error>) {
         match answer {
             Ok(_) => self.there.extend(numbers),
             Err(error) if *error.detail() == Detail::OutcomeUnknown => self.unsure.extend(numbers),
@@ -68,7 +65,7 @@ fn work(world: &World) -> Known {
     let mut known = Known::default();
     let mut create = simple_table();
     create.stream = Some(StreamView::NewImage);
-    drop(world.run(Operation::CreateTable(create)));
+    drop(world.run(create));
     for number in 0..8 {
         known.note(number..number + 1, &world.run(put(number)));
     }
@@ -78,7 +75,7 @@ fn work(world: &World) -> Known {
         indexes: vec![GlobalIndexChange::Create(global_index("index", "g"))],
         ..UpdateTable::default()
     };
-    drop(world.run(Operation::UpdateTable(UpdateTable { table: TABLE.to_owned(), ..index })));
+    drop(world.run(UpdateTable { table: TABLE.to_owned(), ..index }));
     drop(world.database.sweep());
     for number in 12..16 {
         known.note(number..number + 1, &world.run(put(number)));
@@ -89,7 +86,7 @@ fn work(world: &World) -> Known {
 /// Creates the table if it is missing, and retries writes until one succeeds.
 fn come_back(world: &World, known: &mut Known) {
     for number in 100.. {
-        if let Err(error) = world.run(Operation::CreateTable(simple_table())) {
+        if let Err(error) = world.run(simple_table()) {
             assert!(matches!(error.code(), ErrorCode::InternalServer | ErrorCode::ResourceInUse), "{error}");
         }
         let answer = world.run(put(number));

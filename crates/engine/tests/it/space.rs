@@ -4,7 +4,7 @@
 use crate::support::{START_MS, TABLE, World, global_index, item, simple_table};
 use keyform_core::operation::{TimeToLive, UpdateTimeToLive};
 use keyform_core::table::{ScalarType, StreamView};
-use keyform_core::{AttributeValue, Attributes, Operation};
+use keyform_core::{AttributeValue, Attributes};
 use keyform_engine::store::{Disk, StoreOptions};
 
 const SCALE: u64 = 256;
@@ -117,7 +117,7 @@ fn expiry_of_items_that_come_and_go() {
     let mut watched = Watched::new();
     watched.world.create(simple_table());
     let setting = TimeToLive { attribute: "ends".to_owned(), enabled: true };
-    watched.world.run(Operation::UpdateTimeToLive(UpdateTimeToLive { table: TABLE.to_owned(), setting })).unwrap();
+    watched.world.run(UpdateTimeToLive { table: TABLE.to_owned(), setting }).unwrap();
     for second in 0..150u64 {
         for number in 0..30 {
             let mut thing = thing(second * 30 + number, second * 30 + number);

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::support::{TABLE, World, item, message, on_both, simple_table};
 use keyform_core::operation::{
-    ChangeKind, ChangeRecord, DescribeStream, ListStreams, SequenceNumber, Shard, ShardPosition, StreamChange,
-    UpdateTable,
+    ChangeKind, ChangeRecord, DeleteTable, DescribeStream, ListStreams, SequenceNumber, Shard, ShardPosition,
+    StreamChange, UpdateTable,
 };
 use keyform_core::table::{Status, StreamView};
-use keyform_core::{Attributes, Item, Operation, Output};
+use keyform_core::{Attributes, Item};
 use keyform_engine::engine::Settings;
 use keyform_engine::stream::ShardLimits;
 
@@ -35,10 +35,7 @@ fn disable(world: &World) {
 }
 
 fn listed(world: &World) -> Vec<String> {
-    match world.run(Operation::ListStreams(ListStreams::default())) {
-        Ok(Output::ListStreams(output)) => output.streams.into_iter().map(|stream| stream.arn).collect(),
-        other => panic!("{other:?}"),
-    }
+    world.run(ListStreams::default()).unwrap().streams.into_iter().map(|stream| stream.arn).collect()
 }
 
 #[test]
@@ -242,9 +239,9 @@ fn write_somewhere(world: &World, writer: i64, step: i64) {
 
 fn children_are_told(world: &World, shards: &[Shard]) {
     let arn = world.stream().arn;
-    let describe = |request: DescribeStream| match world.run(Operation::DescribeStream(request)) {
-        Ok(Output::DescribeStream(description)) => (description.shards, description.last_shard),
-        other => panic!("{other:?}"),
+    let describe = |request: DescribeStream| {
+        let description = world.run(request).unwrap();
+        (description.shards, description.last_shard)
     };
     let request = DescribeStream { arn: arn.clone(), children_of: Some(shards[0].id.clone()), ..Default::default() };
     assert_eq!(describe(request), (shards[1..3].to_vec(), None));
@@ -285,7 +282,7 @@ fn records_are_kept_for_a_day() {
 fn streams_of_tables_that_follow_each_other_at_one_moment_have_their_own_names() {
     on_both(|world| {
         create(world, StreamView::NewImage);
-        world.run(Operation::DeleteTable { table: TABLE.to_owned() }).unwrap();
+        world.run(DeleteTable { table: TABLE.to_owned() }).unwrap();
         create(world, StreamView::NewImage);
         assert_eq!(listed(world).len(), 2);
         assert_ne!(listed(world)[0], listed(world)[1]);
@@ -306,7 +303,7 @@ fn a_stream_that_ended_stays_readable_for_a_day() {
         let second = world.update(on).unwrap().stream.unwrap().arn;
         world.put(thing("a", 3));
         assert_eq!(listed(world), [first.arn.clone(), second.clone()]);
-        world.run(Operation::DeleteTable { table: TABLE.to_owned() }).unwrap();
+        world.run(DeleteTable { table: TABLE.to_owned() }).unwrap();
         world.reopen();
         world.sweep();
         assert_eq!(listed(world), [first.arn, second.clone()]);

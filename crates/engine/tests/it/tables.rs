@@ -2,14 +2,13 @@
 
 use crate::support::{self, TABLE, World, global_index, item, message, on_both, simple_table};
 use keyform_core::operation::{
-    GlobalIndexChange, ListTables, ListTagsOfResource, StreamChange, TagResource, TimeToLive, UntagResource,
-    UpdateTable, UpdateTimeToLive,
+    DeleteTable, DescribeTable, GlobalIndexChange, ListTables, ListTagsOfResource, StreamChange, TagResource,
+    TimeToLive, UntagResource, UpdateTable, UpdateTimeToLive,
 };
 use keyform_core::table::{
-    BillingMode, KeySchema, LocalIndex, Projection, ScalarType, SseSpecification, Status, StreamView, TableClass, Tag,
-    Throughput,
+    BillingMode, KeySchema, LocalIndex, Projection, ScalarType, SseSpecification, Status, StreamView, TableClass,
+    TableDescription, Tag, Throughput,
 };
-use keyform_core::{Operation, Output};
 
 fn rich_table() -> keyform_core::operation::CreateTable {
     let mut request = simple_table();
@@ -41,14 +40,12 @@ fn tag(key: &str, value: &str) -> Tag {
 
 fn names(world: &World, start: Option<&str>, limit: Option<usize>) -> (Vec<String>, Option<String>) {
     let request = ListTables { start: start.map(str::to_owned), limit };
-    match world.run(Operation::ListTables(request)) {
-        Ok(Output::ListTables(output)) => (output.tables, output.last),
-        other => panic!("{other:?}"),
-    }
+    let output = world.run(request).unwrap();
+    (output.tables, output.last)
 }
 
-fn delete(world: &World) -> Result<Output, keyform_core::Error> {
-    world.run(Operation::DeleteTable { table: TABLE.to_owned() })
+fn delete(world: &World) -> Result<Box<TableDescription>, keyform_core::Error> {
+    world.run(DeleteTable { table: TABLE.to_owned() })
 }
 
 #[test]
@@ -91,12 +88,9 @@ fn tables_are_listed_in_pages() {
 fn a_deleted_table_is_gone_with_its_items() {
     on_both(|world| {
         world.create(simple_table());
-        assert_eq!(
-            message(world.run(Operation::CreateTable(simple_table()))),
-            "ResourceInUseException: Table already exists: things"
-        );
+        assert_eq!(message(world.run(simple_table())), "ResourceInUseException: Table already exists: things");
         world.put(item([("pk", "a".into())]));
-        assert_eq!(support::table(delete(world)).status, Status::Deleting);
+        assert_eq!(delete(world).unwrap().status, Status::Deleting);
         assert_eq!(
             message(delete(world)),
             "ResourceNotFoundException: Requested resource not found: Table: things not found"
@@ -224,16 +218,13 @@ fn tags_are_added_listed_and_removed() {
         let arn = world.create(rich_table()).arn;
         let list = |arn: &str| {
             let request = ListTagsOfResource { arn: arn.to_owned(), next: None };
-            world.run(Operation::ListTagsOfResource(request)).map(|output| match output {
-                Output::ListTagsOfResource(output) => output.tags,
-                other => panic!("{other:?}"),
-            })
+            world.run(request).map(|output| output.tags)
         };
         assert_eq!(list(&arn).unwrap(), [tag("a", "1"), tag("b", "3")]);
-        let add = |arn: &str, tags| world.run(Operation::TagResource(TagResource { arn: arn.to_owned(), tags }));
+        let add = |arn: &str, tags| world.run(TagResource { arn: arn.to_owned(), tags });
         add(&arn, vec![tag("c", "4"), tag("a", "5")]).unwrap();
         let request = UntagResource { arn: arn.clone(), keys: vec!["b".to_owned(), "z".to_owned()] };
-        world.run(Operation::UntagResource(request)).unwrap();
+        world.run(request).unwrap();
         assert_eq!(list(&arn).unwrap(), [tag("a", "5"), tag("c", "4")]);
         let many = (0..50).map(|number| tag(&format!("k{number}"), "")).collect();
         assert!(message(add(&arn, many)).contains("tag limit is 50"));
@@ -250,7 +241,7 @@ fn expiry_is_switched_on_and_off_once() {
         world.create(simple_table());
         let switch = |attribute: &str, enabled| {
             let setting = TimeToLive { attribute: attribute.to_owned(), enabled };
-            world.run(Operation::UpdateTimeToLive(UpdateTimeToLive { table: TABLE.to_owned(), setting }))
+            world.run(UpdateTimeToLive { table: TABLE.to_owned(), setting })
         };
         assert!(message(switch("t", false)).ends_with("TimeToLive is already disabled"));
         switch("t", true).unwrap();
@@ -265,9 +256,9 @@ fn expiry_is_switched_on_and_off_once() {
 fn tables_are_found_by_their_arn() {
     on_both(|world| {
         let arn = world.create(simple_table()).arn;
-        let described = support::table(world.run(Operation::DescribeTable { table: arn }));
+        let described = world.run(DescribeTable { table: arn }).unwrap();
         assert_eq!(described.name, TABLE);
         let elsewhere = "arn:aws:dynamodb:eu-west-1:000000000000:table/things".to_owned();
-        assert!(message(world.run(Operation::DescribeTable { table: elsewhere })).contains("not found"));
+        assert!(message(world.run(DescribeTable { table: elsewhere })).contains("not found"));
     });
 }

@@ -2,8 +2,8 @@
 
 use crate::support::{TABLE, World, item, message, on_both, simple_table};
 use keyform_core::expression::{Condition, Path, SetAction, SetValue, Update, UpdateOperand};
-use keyform_core::operation::{TransactAction, TransactWriteItems};
-use keyform_core::{AttributeValue, Attributes, Error, Operation, Output, Value};
+use keyform_core::operation::{TransactAction, TransactWriteItems, TransactWriteItemsOutput};
+use keyform_core::{AttributeValue, Attributes, Error, Value};
 
 const LARGE_BYTES: usize = 390 * 1024;
 /// Number of large items that together exceed 4 MB.
@@ -17,9 +17,9 @@ fn large(number: usize) -> Attributes {
     key(number).into_iter().chain(item([("text", "x".repeat(LARGE_BYTES).into())])).collect()
 }
 
-fn transact(world: &World, action: impl Fn(usize) -> TransactAction) -> Result<Output, Error> {
+fn transact(world: &World, action: impl Fn(usize) -> TransactAction) -> Result<TransactWriteItemsOutput, Error> {
     let actions = (0..TOO_MANY).map(action).collect();
-    world.run(Operation::TransactWriteItems(TransactWriteItems { actions, ..TransactWriteItems::default() }))
+    world.run(TransactWriteItems { actions, ..TransactWriteItems::default() })
 }
 
 fn put(number: usize) -> TransactAction {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use keyform_core::operation::{BatchWriteItem, WriteRequest};
-use keyform_core::{Attributes, Execute, Operation};
+use keyform_core::operation::{BatchWriteItem, DeleteTable, WriteRequest};
+use keyform_core::{Attributes, Execute, ExecuteExt};
 use keyform_engine::Database;
 use keyform_transfer::{Checkpoint, Copier, CopySettings, describe, like, page};
 
@@ -46,7 +46,7 @@ async fn copy_table(
     if *bytes + description.size_bytes > bytes_max {
         return Err(RehearseError::TooLarge { bytes: *bytes + description.size_bytes, bytes_max });
     }
-    Execute::execute(copy, Operation::CreateTable(like(&description, table))).await?;
+    copy.call(like(&description, table)).await?;
     let mut count = 0;
     let mut start: Option<Attributes> = None;
     loop {
@@ -60,7 +60,7 @@ async fn copy_table(
         for some in items.chunks(BATCH_ITEMS_MAX) {
             let puts = some.iter().map(|item| WriteRequest::Put(item.to_attributes())).collect();
             let batch = BatchWriteItem { tables: vec![(table.to_owned(), puts)], ..BatchWriteItem::default() };
-            Execute::execute(copy, Operation::BatchWriteItem(batch)).await?;
+            copy.call(batch).await?;
         }
         match page.last_key {
             Some(key) => start = Some(key.to_attributes()),
@@ -111,7 +111,7 @@ pub(super) async fn beside(
 pub(super) async fn remove(beside: &Beside, tables: &[String]) -> Result<(), RehearseError> {
     for table in tables {
         if describe(beside, table).await?.is_some() {
-            beside.execute(Operation::DeleteTable { table: table.clone() }).await?;
+            beside.call(DeleteTable { table: table.clone() }).await?;
         }
     }
     Ok(())

@@ -10,10 +10,11 @@ use keyform::execute::BoxFuture;
 use keyform::flow::Tables;
 use keyform::language::Checked;
 use keyform::language::bookkeeping::CASCADES;
+use keyform::operation::DeleteTable;
 use keyform::runtime::run::{Answer, Call, Resumed, RunError, Runner, Settings, Surroundings as _};
 use keyform::server::{Models, Served};
 use keyform::surroundings::System;
-use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
+use keyform::{AttributeValue, Attributes, Database, Error, Execute, ExecuteExt, Operation, Output};
 use keyform_scenario::fault::Mortal;
 use keyform_scenario::{Clock, Store, contents, stage};
 
@@ -327,7 +328,7 @@ impl Execute for Lagging {
         Box::pin(async move {
             let of_index = matches!(&operation, Operation::Query(query) if query.index.is_some());
             let mut answer = self.store.execute(operation).await;
-            if let (true, Ok(Output::Page(page))) = (of_index, &mut answer) {
+            if let (true, Ok(Output::Query(page))) = (of_index, &mut answer) {
                 self.queries.fetch_add(1, Ordering::SeqCst);
                 if self.hides.load(Ordering::SeqCst) {
                     page.items = Some(Vec::new());
@@ -530,7 +531,7 @@ async fn without_transactions_unique_values_cannot_go() {
 async fn without_the_table_of_intents_nothing_is_deleted() {
     let planner = Planner::embedded().await;
     let tree = planner.group("stays", 1, 1).await;
-    planner.store.execute(Operation::DeleteTable { table: CASCADES.to_owned() }).await.unwrap();
+    planner.store.call(DeleteTable { table: CASCADES.to_owned() }).await.unwrap();
     let refused = planner.try_call("deleteGroup", &[("groupId", &tree.group)]).await;
     assert!(matches!(&refused, Err(RunError::NotRunnable(why)) if why.contains(CASCADES)), "{refused:?}");
     assert_eq!(planner.count("groupById", &[("groupId", &tree.group)]).await, 1);

@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use keyform::operation::{CreateTable, DeleteItem, PutItem, TimeToLive, UpdateTimeToLive, WriteRequest};
+use keyform::operation::{
+    CreateTable, DeleteItem, DeleteTable, DescribeTable, DescribeTimeToLive, PutItem, TimeToLive, UpdateTimeToLive,
+    WriteRequest,
+};
 use keyform::surroundings::System;
 use keyform::table::{GlobalIndex, KeySchema, LocalIndex, Projection, ScalarType, StreamView, TableDescription};
 use keyform::transfer::{Checkpoint, Copier, CopyError, CopyReport, CopySettings, Follow, fingerprint};
-use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Options, Output};
+use keyform::{AttributeValue, Attributes, Database, Error, Execute, ExecuteExt, Operation, Options, Output};
 use keyform_engine::env::ManualEnv;
 use keyform_scenario::fault::Mortal;
 use keyform_scenario::{Store, stage};
@@ -19,10 +22,10 @@ fn name(table: &str) -> String {
     format!("{table}-{}", stage())
 }
 
-fn create(table: &str) -> Operation {
+fn create(table: &str) -> CreateTable {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let key = |partition: &[&str], sort: &[&str]| KeySchema { partition: names(partition), sort: names(sort) };
-    Operation::CreateTable(CreateTable {
+    CreateTable {
         attributes: [("pk", ScalarType::S), ("sk", ScalarType::N), ("kind", ScalarType::S), ("at", ScalarType::N)]
             .map(|(name, kind)| (name.to_owned(), kind))
             .into(),
@@ -42,7 +45,7 @@ fn create(table: &str) -> Operation {
         }],
         stream: Some(StreamView::NewAndOldImages),
         ..CreateTable::named(table)
-    })
+    }
 }
 
 fn key(number: i64) -> Attributes {
@@ -71,16 +74,16 @@ fn item(number: i64, title: &str) -> Attributes {
 
 async fn put(store: &dyn Execute, table: &str, item: Attributes) {
     let put = PutItem { table: table.to_owned(), item, ..PutItem::default() };
-    store.execute(Operation::PutItem(put)).await.unwrap();
+    store.call(put).await.unwrap();
 }
 
 async fn delete(store: &dyn Execute, table: &str, key: Attributes) {
     let delete = DeleteItem { table: table.to_owned(), key, ..DeleteItem::default() };
-    store.execute(Operation::DeleteItem(delete)).await.unwrap();
+    store.call(delete).await.unwrap();
 }
 
 async fn fill(store: &dyn Execute, table: &str, items: i64) {
-    store.execute(create(table)).await.unwrap();
+    store.call(create(table)).await.unwrap();
     keyform::runtime::deploy::ready(store, &System, table, Default::default()).await.unwrap();
     for number in 0..items {
         put(store, table, item(number, "as it was")).await;
@@ -99,14 +102,12 @@ fn copier(from: Arc<dyn Execute>, to: Arc<dyn Execute>, settings: CopySettings, 
 }
 
 async fn describe(store: &dyn Execute, table: &str) -> TableDescription {
-    let Ok(Output::Table(table)) = store.execute(Operation::DescribeTable { table: table.to_owned() }).await else {
-        panic!("there is no {table}")
-    };
+    let Ok(table) = store.call(DescribeTable { table: table.to_owned() }).await else { panic!("there is no {table}") };
     *table
 }
 
 async fn remove(store: &dyn Execute, table: &str) {
-    drop(store.execute(Operation::DeleteTable { table: table.to_owned() }).await);
+    drop(store.call(DeleteTable { table: table.to_owned() }).await);
 }
 
 /// Returns settings that follow until the source is idle this long.
@@ -131,7 +132,7 @@ async fn a_table_is_copied_between_any_two_stores() {
         fill(&*from.execute, &source, 60).await;
         let setting = TimeToLive { attribute: "expires".to_owned(), enabled: true };
         let expire = UpdateTimeToLive { table: source.clone(), setting };
-        from.execute.execute(Operation::UpdateTimeToLive(expire)).await.unwrap();
+        from.execute.call(expire).await.unwrap();
         let copier = copier(from.execute.clone(), to.execute.clone(), CopySettings::default(), Checkpoint::in_memory());
         let report = copier.table(&source, &target).await.unwrap();
         let place = format!("{} to {}", from.name, to.name);
@@ -141,8 +142,8 @@ async fn a_table_is_copied_between_any_two_stores() {
         assert_eq!(was.global_indexes[0].index.key, is.global_indexes[0].index.key, "{place}");
         assert_eq!(was.local_indexes[0].index, is.local_indexes[0].index, "{place}");
         assert_eq!(was.stream.map(|stream| stream.view), is.stream.map(|stream| stream.view), "{place}");
-        let expiry = to.execute.execute(Operation::DescribeTimeToLive { table: target.clone() }).await.unwrap();
-        assert!(matches!(expiry, Output::DescribeTimeToLive(status) if status.attribute.as_deref() == Some("expires")));
+        let expiry = to.execute.call(DescribeTimeToLive { table: target.clone() }).await.unwrap();
+        assert_eq!(expiry.attribute.as_deref(), Some("expires"));
         remove(&*from.execute, &source).await;
         remove(&*to.execute, &target).await;
         from.stop();
@@ -168,10 +169,10 @@ async fn what_cannot_be_copied_is_refused() {
         key: KeySchema { partition: vec!["id".to_owned()], sort: vec![] },
         ..CreateTable::named("other")
     };
-    to.execute(Operation::CreateTable(other.clone())).await.unwrap();
+    to.call(other.clone()).await.unwrap();
     let refused = copier(CopySettings::default()).table("things", "other").await;
     assert!(matches!(refused, Err(CopyError::OtherKey(table)) if table == "other"));
-    from.execute(Operation::CreateTable(other)).await.unwrap();
+    from.call(other).await.unwrap();
     let refused = copier(following(0)).table("other", "other").await;
     assert!(matches!(refused, Err(CopyError::Feed(_))), "{refused:?}");
 }
@@ -352,8 +353,7 @@ impl Execute for Slow {
             };
             let rest: Vec<WriteRequest> = batch.tables[0].1.split_off(1);
             let table = batch.tables[0].0.clone();
-            let output = Execute::execute(&self.0, Operation::BatchWriteItem(batch)).await?;
-            let Output::BatchWriteItem(mut output) = output else { panic!("a batch answers a batch") };
+            let mut output = self.0.call(batch).await?;
             if !rest.is_empty() {
                 output.unprocessed.insert(table, rest);
             }

@@ -8,10 +8,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use keyform::language::Checked;
+use keyform::operation::DeleteTable;
 use keyform::runtime::deploy::{self, DeployError, Live, Patience, Plan, Request};
 use keyform::surroundings::System;
 use keyform::table::StreamView;
-use keyform::{Execute, Operation};
+use keyform::{Execute, ExecuteExt};
 use keyform_scenario::fault::Mortal;
 use keyform_scenario::{Store, stage};
 
@@ -111,8 +112,8 @@ async fn remove(store: &dyn Execute, models: &[&str], request: &Request) {
                 ..Default::default()
             };
             // Stores without deletion protection reject this; ignore it.
-            drop(store.execute(Operation::UpdateTable(change)).await);
-            drop(store.execute(Operation::DeleteTable { table }).await);
+            drop(store.call(change).await);
+            drop(store.call(DeleteTable { table }).await);
         }
     }
 }

@@ -41,7 +41,7 @@ impl Execute for Stuck {
             };
             let mut output = Execute::execute(&self.0, operation).await?;
             match &mut output {
-                Output::Page(page) => page.last_key = Some(Item::from(&key("one"))),
+                Output::Query(page) | Output::Scan(page) => page.last_key = Some(Item::from(&key("one"))),
                 Output::BatchGetItem(answer) => {
                     answer.responses.clear();
                     answer.unprocessed = keys.into_iter().map(|(table, count)| (table, (0..count).collect())).collect();

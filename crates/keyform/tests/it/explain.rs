@@ -70,9 +70,9 @@ fn a_database_with_the_models_tables_accepts_every_request() {
         let sample = Sample::new(&checked.model);
         for table in &checked.model.tables {
             let create = bind::create_table(table, &sample.no_call());
-            database.execute_blocking(Operation::CreateTable(create)).expect("the model's tables can be made");
+            database.call_blocking(create).expect("the model's tables can be made");
         }
-        database.execute_blocking(Operation::CreateTable(cascade_table())).expect("the table of intents can be made");
+        database.call_blocking(cascade_table()).expect("the table of intents can be made");
         for (pattern, operation) in requests(&checked) {
             if let Err(error) = database.execute_blocking(operation) {
                 let refused = [ErrorCode::ConditionalCheckFailed, ErrorCode::TransactionCanceled];

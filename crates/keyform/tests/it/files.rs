@@ -8,11 +8,11 @@ use std::sync::Arc;
 use base64::Engine as _;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use keyform::operation::{CreateTable, GetItem, PutItem};
+use keyform::operation::{CreateTable, DeleteTable, GetItem, PutItem};
 use keyform::surroundings::System;
 use keyform::table::{KeySchema, ScalarType};
 use keyform::transfer::{CopyError, Export, Format, Import, export, fingerprint, import};
-use keyform::{AttributeValue, Attributes, Execute, Operation, Output};
+use keyform::{AttributeValue, Attributes, Execute, ExecuteExt};
 use keyform_scenario::fault::Mortal;
 use keyform_scenario::{Store, stage};
 use md5::{Digest as _, Md5};
@@ -28,7 +28,7 @@ async fn make(store: &dyn Execute, table: &str) {
         key: KeySchema { partition: vec!["pk".to_owned()], sort: vec!["sk".to_owned()] },
         ..CreateTable::named(table)
     };
-    store.execute(Operation::CreateTable(create)).await.unwrap();
+    store.call(create).await.unwrap();
     keyform::runtime::deploy::ready(store, &System, table, Default::default()).await.unwrap();
 }
 
@@ -80,7 +80,7 @@ async fn filled(store: &dyn Execute, table: &str) {
     make(store, table).await;
     for item in difficult() {
         let put = PutItem { table: table.to_owned(), item, ..PutItem::default() };
-        store.execute(Operation::PutItem(put)).await.unwrap();
+        store.call(put).await.unwrap();
     }
 }
 
@@ -149,11 +149,11 @@ async fn every_value_goes_out_and_comes_in_again_exactly() {
                 let again = into(false).await;
                 assert!(matches!(again, Err(CopyError::NotEmpty(_))), "{file}: {again:?}");
                 assert_eq!(into(true).await.unwrap(), expected.items, "{file}");
-                drop(to.execute.execute(Operation::DeleteTable { table: target }).await);
+                drop(to.execute.call(DeleteTable { table: target }).await);
                 to.stop();
             }
         }
-        drop(from.execute.execute(Operation::DeleteTable { table: source }).await);
+        drop(from.execute.call(DeleteTable { table: source }).await);
         from.stop();
     }
 }
@@ -197,7 +197,7 @@ fn export_of_aws(folder: &Path, kind: &str, lines: &str, items: u64) -> std::pat
 async fn get(store: &dyn Execute, pk: &str, sk: i64) -> Option<Attributes> {
     let key = [("pk".to_owned(), pk.into()), ("sk".to_owned(), sk.into())].into();
     let get = GetItem { table: "things".to_owned(), key, consistent: true, ..GetItem::default() };
-    let Ok(Output::GetItem(output)) = store.execute(Operation::GetItem(get)).await else { panic!("it answers") };
+    let Ok(output) = store.call(get).await else { panic!("it answers") };
     output.item.map(|item| item.to_attributes())
 }
 
@@ -298,7 +298,7 @@ async fn an_import_that_is_killed_after_any_request_goes_on_to_the_same_end() {
             assert!(!checkpoint.exists());
             let arrived = fingerprint(store.execute.clone(), &table, 1, None).await.unwrap();
             assert_eq!(arrived.items, 130, "after {requests}");
-            drop(store.execute.execute(Operation::DeleteTable { table }).await);
+            drop(store.execute.call(DeleteTable { table }).await);
             if !died {
                 assert!(requests > 6, "there was enough to be killed in");
                 break;

@@ -15,7 +15,7 @@ use keyform::runtime::run::{Runner, Settings as RunSettings};
 use keyform::serde_json::{Value, from_str, json};
 use keyform::server::{Models, Running, Served, Server, Settings, Timeouts};
 use keyform::surroundings::System;
-use keyform::{Database, Operation};
+use keyform::{Database, ExecuteExt};
 use tokio::sync::Semaphore;
 
 const CODES: &str = r#"
@@ -106,7 +106,7 @@ impl Api {
                 async move {
                     let _dropped_with_the_flow = witness;
                     loop {
-                        store.execute(Operation::ListTables(ListTables::default())).await.map_err(|_| broken())?;
+                        store.call(ListTables::default()).await.map_err(|_| broken())?;
                     }
                     #[expect(unreachable_code, reason = "the flow never ends by itself")]
                     Ok(())

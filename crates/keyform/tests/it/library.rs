@@ -9,7 +9,7 @@ use std::thread::{self, Thread};
 
 use keyform::operation::{CreateTable, GetItem, PutItem};
 use keyform::table::{BillingMode, KeySchema, ScalarType};
-use keyform::{Attributes, Database, Encryption, Operation, Options, Output};
+use keyform::{Attributes, Database, Encryption, Options};
 
 const THREADS: usize = 4;
 const ITEMS: usize = 50;
@@ -40,27 +40,24 @@ fn on_disk(folder: &Path) -> Database {
     Database::open_with(folder.join("data"), options).expect("no other process uses the folder")
 }
 
-fn create() -> Operation {
-    Operation::CreateTable(CreateTable {
+fn create() -> CreateTable {
+    CreateTable {
         attributes: [("pk".to_owned(), ScalarType::S)].into(),
         key: KeySchema { partition: vec!["pk".to_owned()], sort: vec![] },
         billing: BillingMode::PayPerRequest,
         ..CreateTable::named("users")
-    })
+    }
 }
 
-fn put(key: String) -> Operation {
+fn put(key: String) -> PutItem {
     let item: Attributes = [("pk".to_owned(), key.as_str().into())].into();
-    Operation::PutItem(PutItem { table: "users".to_owned(), item, ..Default::default() })
+    PutItem { table: "users".to_owned(), item, ..Default::default() }
 }
 
 fn is_there(database: &Database, key: &str) -> bool {
     let key: Attributes = [("pk".to_owned(), key.into())].into();
     let get = GetItem { table: "users".to_owned(), key, ..Default::default() };
-    match database.execute_blocking(Operation::GetItem(get)) {
-        Ok(Output::GetItem(output)) => output.item.is_some(),
-        other => panic!("{other:?}"),
-    }
+    database.call_blocking(get).expect("the table is there").item.is_some()
 }
 
 fn count(database: &Database) -> usize {
@@ -76,8 +73,8 @@ fn write_from_threads(database: &Database) {
                 for item in 0..ITEMS {
                     let put = put(format!("{number}-{item}"));
                     let outcome = match number % 2 {
-                        0 => database.execute_blocking(put),
-                        _ => block_on(database.execute(put)),
+                        0 => database.call_blocking(put),
+                        _ => block_on(database.call(put)),
                     };
                     outcome.expect("the put is accepted");
                 }
@@ -90,7 +87,7 @@ fn write_from_threads(database: &Database) {
 fn threads_and_async_code_without_a_runtime_share_a_database() {
     let folder = tempfile::tempdir().expect("a folder");
     let database = on_disk(folder.path());
-    database.execute_blocking(create()).expect("the table is made");
+    database.call_blocking(create()).expect("the table is made");
     write_from_threads(&database);
     assert_eq!(count(&database), THREADS * ITEMS);
     database.close().expect("nothing failed");
@@ -102,12 +99,12 @@ fn threads_and_async_code_without_a_runtime_share_a_database() {
 fn operations_after_the_close_are_refused_in_words() {
     let folder = tempfile::tempdir().expect("a folder");
     for database in [Database::in_memory(), on_disk(folder.path())] {
-        database.execute_blocking(create()).expect("the table is made");
+        database.call_blocking(create()).expect("the table is made");
         database.close().expect("nothing failed");
         database.close().expect("a second close does nothing");
-        let refused = database.execute_blocking(put("late".to_owned())).expect_err("the database is closed");
+        let refused = database.call_blocking(put("late".to_owned())).expect_err("the database is closed");
         assert!(refused.message().contains("closed"), "{refused}");
-        let refused = block_on(database.execute(put("late".to_owned()))).expect_err("the database is closed");
+        let refused = block_on(database.call(put("late".to_owned()))).expect_err("the database is closed");
         assert!(refused.message().contains("closed"), "{refused}");
     }
 }

@@ -9,7 +9,7 @@ use keyform::language::Checked;
 use keyform::language::bind::Fresh;
 use keyform::operation::{GetItem, Scan};
 use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Settings, Surroundings, Waiting};
-use keyform::{AttributeValue, Attributes, Database, Operation, Options, Output};
+use keyform::{AttributeValue, Attributes, Database, Options};
 
 const MODEL: &str = r#"
 model lobby
@@ -189,10 +189,8 @@ impl Lobby {
     fn raw(&self, pk: &str, sk: &str) -> Option<Attributes> {
         let key: Attributes = [("pk".to_owned(), pk.into()), ("sk".to_owned(), sk.into())].into();
         let get = GetItem { table: "Lobby".to_owned(), key, consistent: true, ..GetItem::default() };
-        match self.database.execute_blocking(Operation::GetItem(get)).unwrap() {
-            Output::GetItem(output) => output.item.map(|item| item.to_attributes()),
-            other => panic!("{other:?}"),
-        }
+        let output = self.database.call_blocking(get).unwrap();
+        output.item.map(|item| item.to_attributes())
     }
 
     fn sentinel(&self, badge: &str) -> Option<Attributes> {
@@ -201,10 +199,8 @@ impl Lobby {
 
     fn items(&self) -> usize {
         let scan = Scan { consistent: true, ..Scan::of("Lobby") };
-        match self.database.execute_blocking(Operation::Scan(scan)).unwrap() {
-            Output::Page(page) => page.count,
-            other => panic!("{other:?}"),
-        }
+        let page = self.database.call_blocking(scan).unwrap();
+        page.count
     }
 }
 

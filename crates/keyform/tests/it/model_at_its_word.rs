@@ -30,7 +30,7 @@ use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Setti
 use keyform::runtime::seal::{FieldKey, Keyring};
 use keyform::store::Store;
 use keyform::surroundings::System;
-use keyform::{Attributes, Database, Execute, Operation, Options, Output};
+use keyform::{Attributes, Database, Execute, ExecuteExt, Options};
 use keyform_engine::env::ManualEnv;
 use keyform_scenario::{Dice, stage};
 
@@ -266,7 +266,7 @@ impl World {
         let mut all = Vec::new();
         for table in &self.runner.checked().model.tables {
             let scan = Scan { consistent: true, ..Scan::of(table.physical.clone()) };
-            let Ok(Output::Page(page)) = self.store.execute(Operation::Scan(scan)).await else { panic!("no scan") };
+            let Ok(page) = self.store.call(scan).await else { panic!("no scan") };
             assert!(page.last_key.is_none(), "the test keeps few items");
             for item in page.items.unwrap_or_default() {
                 all.extend(self.runner.found_in(&table.physical, &item).unwrap().map(stored));

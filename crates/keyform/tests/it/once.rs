@@ -142,12 +142,8 @@ impl Shop {
 
     fn records(&self) -> String {
         let scan = Scan::of(ANSWERS);
-        match self.database.execute_blocking(Operation::Scan(scan)).unwrap() {
-            Output::Page(page) => {
-                format!("{:?}", page.items.unwrap().iter().map(|item| item.to_attributes()).collect::<Vec<_>>())
-            }
-            other => panic!("{other:?}"),
-        }
+        let page = self.database.call_blocking(scan).unwrap();
+        format!("{:?}", page.items.unwrap().iter().map(|item| item.to_attributes()).collect::<Vec<_>>())
     }
 }
 

@@ -21,7 +21,7 @@ use keyform::language::schema::{
 use keyform::language::template::render::render;
 use keyform::operation::{PageOutput, PutItem};
 use keyform::store::Store;
-use keyform::{AttributeValue, Attributes, Database, Item, Number, Operation, Options, Output};
+use keyform::{AttributeValue, Attributes, Database, Item, Number, Options, Output};
 use keyform_engine::env::ManualEnv;
 use keyform_scenario::Dice;
 
@@ -91,7 +91,7 @@ impl World {
         let database = Database::on(Store::in_memory(), options).expect("an empty store opens");
         for table in &checked.model.tables {
             let create = bind::create_table(table, &inputs(Attributes::new()));
-            database.execute_blocking(Operation::CreateTable(create)).expect("the model's tables can be made");
+            database.call_blocking(create).expect("the model's tables can be made");
         }
         let mut world = Self { checked, database, items: Vec::new() };
         for id in world.checked.model.entity_ids() {
@@ -118,7 +118,7 @@ impl World {
         }
         let name = inputs(Attributes::new()).table_name(table);
         let put = PutItem { table: name, item: item.clone(), ..PutItem::default() };
-        self.database.execute_blocking(Operation::PutItem(put)).expect("an item that bind made can be put");
+        self.database.call_blocking(put).expect("an item that bind made can be put");
         let keys: Vec<&str> = table.key_names().collect();
         let same = |other: &Stored| {
             model.entity(other.entity).table == entity.table
@@ -315,7 +315,7 @@ fn now(kind: Option<&Type>) -> AttributeValue {
 
 fn page(output: Output) -> PageOutput {
     match output {
-        Output::Page(page) => page,
+        Output::Query(page) | Output::Scan(page) => page,
         Output::GetItem(output) => {
             let items: Vec<Item> = output.item.into_iter().collect();
             PageOutput { count: items.len(), items: Some(items), ..PageOutput::default() }

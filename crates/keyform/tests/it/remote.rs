@@ -11,13 +11,14 @@ use keyform::expression::{
     UpdateOperand,
 };
 use keyform::operation::{
-    BatchGetItem, BatchGetRequest, BatchWriteItem, CreateTable, DeleteItem, GetItem, GetRecords, GlobalIndexChange,
-    ListTables, PutItem, Query, ReturnValues, Scan, Segment, Select, StreamChange, TimeToLive, TransactAction,
-    TransactGet, TransactGetItems, TransactWriteItems, UpdateItem, UpdateTable, UpdateTimeToLive, WriteRequest,
+    BatchGetItem, BatchGetRequest, BatchWriteItem, CreateTable, DeleteItem, DeleteTable, DescribeLimits, DescribeTable,
+    DescribeTimeToLive, GetItem, GetRecords, GlobalIndexChange, ListTables, PutItem, Query, ReturnValues, Scan,
+    Segment, Select, StreamChange, TimeToLive, TransactAction, TransactGet, TransactGetItems, TransactWriteItems,
+    UpdateItem, UpdateTable, UpdateTimeToLive, WriteOptions, WriteRequest,
 };
 use keyform::server::{Server, Settings};
 use keyform::table::{GlobalIndex, KeySchema, LocalIndex, ScalarType, Status, StreamView};
-use keyform::{AttributeValue, Attributes, Database, Error, ErrorCode, Execute, Operation, Output, Value};
+use keyform::{AttributeValue, Attributes, Database, Error, ErrorCode, Execute, ExecuteExt, Operation, Output, Value};
 use keyform_scenario::connect;
 
 const TABLE: &str = "things";
@@ -43,8 +44,12 @@ async fn same_answers(operations: Vec<Operation>) -> Vec<Result<Output, Error>> 
 
 /// Removes the id and the times of a table, which differ between databases.
 fn comparable(answer: Result<Output, Error>) -> Result<Output, Error> {
-    answer.map(|output| match output {
-        Output::Table(mut table) => {
+    answer.map(|mut output| {
+        if let Output::CreateTable(table)
+        | Output::DescribeTable(table)
+        | Output::UpdateTable(table)
+        | Output::DeleteTable(table) = &mut output
+        {
             table.id.clear();
             table.created_ms = 0;
             table.on_demand_since_ms = None;
@@ -54,9 +59,8 @@ fn comparable(answer: Result<Output, Error>) -> Result<Output, Error> {
                 // The service does not return the view of a disabled stream.
                 stream.view = if stream.enabled { stream.view } else { StreamView::KeysOnly };
             }
-            Output::Table(table)
         }
-        other => other,
+        output
     })
 }
 
@@ -148,17 +152,20 @@ async fn single_items_are_written_and_read() {
         Operation::PutItem(PutItem {
             table: table.clone(),
             item: thing(1),
-            return_values: ReturnValues::AllOld,
-            return_capacity: ReturnConsumedCapacity::Indexes,
-            ..PutItem::default()
+            options: WriteOptions {
+                return_values: ReturnValues::AllOld,
+                return_capacity: ReturnConsumedCapacity::Indexes,
+                ..WriteOptions::default()
+            },
         }),
         Operation::UpdateItem(UpdateItem {
             table: table.clone(),
             key: key(2),
             update: Some(update),
-            condition: Some(compare("sk", Comparator::Equal, 2)),
-            return_values: ReturnValues::UpdatedNew,
-            ..UpdateItem::default()
+            options: WriteOptions {
+                return_values: ReturnValues::UpdatedNew,
+                ..compare("sk", Comparator::Equal, 2).into()
+            },
         }),
         Operation::UpdateItem(UpdateItem { table: table.clone(), key: key(9), ..UpdateItem::default() }),
         Operation::GetItem(GetItem {
@@ -172,8 +179,7 @@ async fn single_items_are_written_and_read() {
         Operation::DeleteItem(DeleteItem {
             table,
             key: key(3),
-            return_values: ReturnValues::AllOld,
-            ..DeleteItem::default()
+            options: WriteOptions { return_values: ReturnValues::AllOld, ..WriteOptions::default() },
         }),
     ]);
     same_answers(operations).await;
@@ -185,9 +191,7 @@ async fn a_failed_condition_carries_the_item() {
         Operation::PutItem(PutItem {
             table: TABLE.to_owned(),
             item: thing(1),
-            condition: Some(absent()),
-            return_item_on_failure,
-            ..PutItem::default()
+            options: WriteOptions { return_item_on_failure, ..absent().into() },
         })
     };
     let answers = same_answers(vec![put(thing(1)), guarded(true), guarded(false)]).await;
@@ -308,17 +312,17 @@ async fn tables_are_described_listed_and_removed() {
     let table = || TABLE.to_owned();
     let setting = TimeToLive { attribute: "expires".to_owned(), enabled: true };
     let answers = same_answers(vec![
-        Operation::DescribeTable { table: table() },
+        Operation::DescribeTable(DescribeTable { table: table() }),
         Operation::UpdateTimeToLive(UpdateTimeToLive { table: table(), setting }),
-        Operation::DescribeTimeToLive { table: table() },
+        Operation::DescribeTimeToLive(DescribeTimeToLive { table: table() }),
         Operation::ListTables(ListTables::default()),
         create_table(),
-        Operation::DeleteTable { table: "nothing".to_owned() },
+        Operation::DeleteTable(DeleteTable { table: "nothing".to_owned() }),
         Operation::GetItem(GetItem { table: "nothing".to_owned(), key: key(1), ..GetItem::default() }),
         Operation::GetItem(GetItem { table: table(), ..GetItem::default() }),
     ])
     .await;
-    assert!(matches!(&answers[0], Ok(Output::Table(table)) if table.status == Status::Active));
+    assert!(matches!(&answers[0], Ok(Output::DescribeTable(table)) if table.status == Status::Active));
     let codes: Vec<ErrorCode> = answers[4..].iter().map(|answer| answer.clone().unwrap_err().code()).collect();
     let missing = ErrorCode::ResourceNotFound;
     assert_eq!(codes, [ErrorCode::ResourceInUse, missing, missing, ErrorCode::Validation]);
@@ -350,7 +354,7 @@ async fn tables_are_changed() {
     ])
     .await;
     assert!(
-        matches!(&answers[2], Ok(Output::Table(table)) if table.deletion_protected && table.global_indexes.len() == 2)
+        matches!(&answers[2], Ok(Output::UpdateTable(table)) if table.deletion_protected && table.global_indexes.len() == 2)
     );
 }
 
@@ -360,10 +364,10 @@ async fn what_is_not_sent_and_who_does_not_answer_is_said() {
     let url = format!("http://{}", nobody.local_addr().unwrap());
     drop(nobody);
     let remote = connect(url).await;
-    let refused = remote.execute(Operation::DescribeLimits).await.unwrap_err();
+    let refused = remote.call(DescribeLimits).await.unwrap_err();
     assert_eq!(refused.code(), ErrorCode::UnknownOperation);
     assert!(refused.message().starts_with("DescribeLimits is not sent"), "{refused}");
-    let unheard = remote.execute(Operation::ListTables(ListTables::default())).await.unwrap_err();
+    let unheard = remote.call(ListTables::default()).await.unwrap_err();
     assert_eq!(unheard.code(), ErrorCode::InternalServer);
     assert!(unheard.message().starts_with("the store did not answer"), "{unheard}");
 }

@@ -10,7 +10,7 @@ use keyform::operation::GetItem;
 use keyform::runtime::run::{Call, RunError, Runner, Settings};
 use keyform::server::{self, Server};
 use keyform::surroundings::System;
-use keyform::{AttributeValue, Attributes, Database, Execute, Operation, Output};
+use keyform::{AttributeValue, Attributes, Database, Execute, ExecuteExt};
 use keyform_scenario::connect;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -141,10 +141,8 @@ impl World {
     fn hits(&self, name: &str) -> Option<AttributeValue> {
         let key: Attributes = [("pk".to_owned(), format!("COUNTER#{name}").into())].into();
         let get = GetItem { table: "Counters".to_owned(), key, consistent: true, ..GetItem::default() };
-        match self.database.execute_blocking(Operation::GetItem(get)).unwrap() {
-            Output::GetItem(output) => output.item.and_then(|item| Some(item.get("hits")?.to_tree())),
-            other => panic!("{other:?}"),
-        }
+        let output = self.database.call_blocking(get).unwrap();
+        output.item.and_then(|item| Some(item.get("hits")?.to_tree()))
     }
 }
 
@@ -195,22 +193,21 @@ async fn what_does_the_same_when_done_twice_is_sent_again() {
         item: [("pk".to_owned(), "PLAIN".into())].into(),
         ..Default::default()
     };
-    world.remote.execute(Operation::PutItem(put)).await.unwrap();
+    world.remote.call(put).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_store_that_never_answers_leaves_a_write_unknown_and_one_that_is_not_there_does_not() {
     let world = World::new().await;
     world.flaky.cut(usize::MAX);
-    let put = |condition| keyform::operation::PutItem {
+    let put = |condition: Option<keyform::expression::Condition>| keyform::operation::PutItem {
         table: "Counters".to_owned(),
         item: [("pk".to_owned(), "PLAIN".into())].into(),
-        condition,
-        ..Default::default()
+        options: condition.into(),
     };
-    let error = world.remote.execute(Operation::PutItem(put(None))).await.unwrap_err();
+    let error = world.remote.call(put(None)).await.unwrap_err();
     assert_eq!(error.detail(), &Detail::OutcomeUnknown);
     let nowhere = connect("http://127.0.0.1:1".to_owned()).await;
-    let error = nowhere.execute(Operation::PutItem(put(None))).await.unwrap_err();
+    let error = nowhere.call(put(None)).await.unwrap_err();
     assert_eq!(error.detail(), &Detail::NoAnswer, "{error}");
 }

@@ -9,7 +9,7 @@ use keyform::operation::{GetItem, PutItem};
 use keyform::runtime::run::{Answer, Call, Found, RunError, Runner, Settings};
 use keyform::runtime::seal::{FieldKey, Keyring, SealError};
 use keyform::surroundings::System;
-use keyform::{AttributeValue, Attributes, Database, Execute, Item, Operation, Output};
+use keyform::{AttributeValue, Attributes, Database, Execute, ExecuteExt, Item};
 use keyform_scenario::{Store, stage};
 
 const MODEL: &str = r#"
@@ -163,10 +163,8 @@ impl Vault {
     async fn raw(&self, id: &str) -> Item {
         let key = attributes(&[("pk", format!("ACCOUNT#{id}").into()), ("sk", "META".into())]);
         let get = GetItem { table: self.table(), key, consistent: true, ..GetItem::default() };
-        match self.store.execute(Operation::GetItem(get)).await.unwrap() {
-            Output::GetItem(output) => output.item.unwrap(),
-            other => panic!("{other:?}"),
-        }
+        let output = self.store.call(get).await.unwrap();
+        output.item.unwrap()
     }
 
     /// Overwrites an attribute, bypassing the model.
@@ -174,7 +172,7 @@ impl Vault {
         let mut item = self.raw(id).await.to_attributes();
         item.insert(name.to_owned(), value);
         let put = PutItem { table: self.table(), item, ..PutItem::default() };
-        self.store.execute(Operation::PutItem(put)).await.unwrap();
+        self.store.call(put).await.unwrap();
     }
 
     async fn read_one(&self, id: &str) -> Found {

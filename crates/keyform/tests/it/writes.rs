@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use keyform::language::Checked;
 use keyform::language::bind::{self, BoundWrite, Fresh, Inputs};
 use keyform::operation::{Scan, TransactWriteItems};
-use keyform::{AttributeValue, Attributes, Database, ErrorCode, Operation, Output};
+use keyform::{AttributeValue, Attributes, Database, ErrorCode, Operation};
 
 const MODEL: &str = r#"
 model people
@@ -98,7 +98,7 @@ impl World {
         let world = Self { checked, database: Database::in_memory(), fresh: Counted::default() };
         for table in &world.checked.model.tables {
             let create = bind::create_table(table, &world.inputs(&[]));
-            world.database.execute_blocking(Operation::CreateTable(create)).expect("the table can be made");
+            world.database.call_blocking(create).expect("the table can be made");
         }
         world
     }
@@ -126,9 +126,7 @@ impl World {
         let mut inputs = self.inputs(arguments);
         for get in bind::read_first(model, &model.writes[number], &inputs).expect("the arguments fit") {
             let (table, key) = (get.table.clone(), get.key.clone());
-            let Ok(Output::GetItem(output)) = self.database.execute_blocking(Operation::GetItem(get)) else {
-                panic!("an item can be read")
-            };
+            let Ok(output) = self.database.call_blocking(get) else { panic!("an item can be read") };
             inputs.current.push((table, key, output.item.map(|item| item.to_attributes())));
         }
         let plan = self.checked.plans.writes[number].as_ref().expect("it has a plan");
@@ -172,9 +170,7 @@ impl World {
 
     fn items(&self) -> Vec<Attributes> {
         let scan = Scan { consistent: true, ..Scan::of("people") };
-        let Ok(Output::Page(page)) = self.database.execute_blocking(Operation::Scan(scan)) else {
-            panic!("a table can be scanned")
-        };
+        let Ok(page) = self.database.call_blocking(scan) else { panic!("a table can be scanned") };
         page.items.unwrap_or_default().iter().map(keyform::Item::to_attributes).collect()
     }
 

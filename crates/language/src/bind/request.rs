@@ -3,7 +3,8 @@
 use keyform_core::Operation;
 use keyform_core::expression::Update;
 use keyform_core::operation::{
-    BatchWriteItem, DeleteItem, PutItem, ReturnValues, TransactAction, TransactWriteItems, UpdateItem, WriteRequest,
+    BatchWriteItem, DeleteItem, PutItem, ReturnValues, TransactAction, TransactWriteItems, UpdateItem, WriteOptions,
+    WriteRequest,
 };
 
 use crate::plan::{WriteKind, WritePlan};
@@ -20,11 +21,13 @@ pub(super) fn of(
         (_, 0) => None,
         (WriteKind::Batch, _) => Some(batch(actions)),
         (WriteKind::Put | WriteKind::Update | WriteKind::Delete, 1) => actions.pop().map(|one| single(write, one)),
-        _ => Some(Operation::TransactWriteItems(TransactWriteItems {
-            actions,
-            token: write.idempotent.and(token.cloned()),
-            ..TransactWriteItems::default()
-        })),
+        (WriteKind::Put | WriteKind::Update | WriteKind::Delete | WriteKind::Transaction, _) => {
+            Some(Operation::TransactWriteItems(TransactWriteItems {
+                actions,
+                token: write.idempotent.and(token.cloned()),
+                ..TransactWriteItems::default()
+            }))
+        }
     }
 }
 
@@ -33,29 +36,18 @@ pub fn single(write: &Write, action: TransactAction) -> Operation {
     let returns_item = write.result.is_some();
     match action {
         TransactAction::Put { table, item, condition, return_item_on_failure } => {
-            Operation::PutItem(PutItem { table, item, condition, return_item_on_failure, ..PutItem::default() })
+            let options = WriteOptions { return_item_on_failure, ..condition.into() };
+            PutItem { table, item, options }.into()
         }
         TransactAction::Update { table, key, update, condition, return_item_on_failure } => {
-            Operation::UpdateItem(UpdateItem {
-                table,
-                key,
-                update: (update != Update::default()).then_some(update),
-                return_item_on_failure,
-                condition,
-                return_values: if returns_item { ReturnValues::AllNew } else { ReturnValues::None },
-                ..UpdateItem::default()
-            })
+            let return_values = if returns_item { ReturnValues::AllNew } else { ReturnValues::None };
+            let options = WriteOptions { return_values, return_item_on_failure, ..condition.into() };
+            UpdateItem { table, key, update: (update != Update::default()).then_some(update), options }.into()
         }
         TransactAction::Delete { table, key, condition, return_item_on_failure } => {
             let return_values = if returns_item { ReturnValues::AllOld } else { ReturnValues::None };
-            Operation::DeleteItem(DeleteItem {
-                table,
-                key,
-                condition,
-                return_values,
-                return_item_on_failure,
-                ..DeleteItem::default()
-            })
+            let options = WriteOptions { return_values, return_item_on_failure, ..condition.into() };
+            DeleteItem { table, key, options }.into()
         }
         check @ TransactAction::Check { .. } => {
             Operation::TransactWriteItems(TransactWriteItems { actions: vec![check], ..TransactWriteItems::default() })

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use keyform_core::expression::{Condition, Printer, Projection, Update};
 use keyform_core::operation::{
     BatchGetItem, BatchWriteItem, DeleteItem, GetItem, PutItem, Query, ReturnValues, Scan, Select, TransactAction,
-    TransactWriteItems, UpdateItem, WriteRequest,
+    TransactWriteItems, UpdateItem, WriteOptions, WriteRequest,
 };
 use keyform_core::{AttributeValue, Attributes, Operation};
 use serde_json::{Map, Value, json};
@@ -93,6 +93,12 @@ impl Body {
             let text = self.printer.update(update);
             self.put("UpdateExpression", json!(text));
         }
+    }
+
+    fn options(&mut self, options: &WriteOptions) {
+        self.condition("ConditionExpression", options.condition.as_ref());
+        self.return_values(options.return_values);
+        self.on_failure(options.return_item_on_failure);
     }
 
     fn on_failure(&mut self, returns_item: bool) {
@@ -189,9 +195,7 @@ fn scan(scan: &Scan) -> Value {
 fn put_item(put: &PutItem) -> Value {
     let mut body = Body::of_table(&put.table);
     body.put("Item", attributes(&put.item));
-    body.condition("ConditionExpression", put.condition.as_ref());
-    body.return_values(put.return_values);
-    body.on_failure(put.return_item_on_failure);
+    body.options(&put.options);
     body.finish()
 }
 
@@ -199,18 +203,14 @@ fn update_item(update: &UpdateItem) -> Value {
     let mut body = Body::of_table(&update.table);
     body.put("Key", attributes(&update.key));
     body.update(update.update.as_ref());
-    body.condition("ConditionExpression", update.condition.as_ref());
-    body.return_values(update.return_values);
-    body.on_failure(update.return_item_on_failure);
+    body.options(&update.options);
     body.finish()
 }
 
 fn delete_item(delete: &DeleteItem) -> Value {
     let mut body = Body::of_table(&delete.table);
     body.put("Key", attributes(&delete.key));
-    body.condition("ConditionExpression", delete.condition.as_ref());
-    body.return_values(delete.return_values);
-    body.on_failure(delete.return_item_on_failure);
+    body.options(&delete.options);
     body.finish()
 }
 

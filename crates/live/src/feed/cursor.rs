@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use keyform_core::operation::{
-    ChangeRecord, GetRecords, GetRecordsOutput, GetShardIterator, Operation, Output, ShardPosition,
-};
-use keyform_core::{Error, ErrorCode, Execute};
+use keyform_core::operation::{ChangeRecord, GetRecords, GetRecordsOutput, GetShardIterator, ShardPosition};
+use keyform_core::{Error, ErrorCode, Execute, ExecuteExt};
 
 use super::{FeedError, Place};
 
@@ -92,10 +90,7 @@ impl Cursor {
             }
         };
         let get = GetRecords { iterator, limit: Some(RECORDS_MAX) };
-        match store.execute(Operation::GetRecords(get)).await? {
-            Output::GetRecords(output) => Ok(output),
-            _ => Err(Error::internal("unexpected answer to GetRecords")),
-        }
+        store.call(get).await
     }
 
     /// Returns the error unless another attempt may succeed.
@@ -115,8 +110,5 @@ impl Cursor {
 
 async fn iterator(store: &dyn Execute, arn: &str, shard: &str, position: ShardPosition) -> Result<String, Error> {
     let get = GetShardIterator { arn: arn.to_owned(), shard: shard.to_owned(), position };
-    match store.execute(Operation::GetShardIterator(get)).await? {
-        Output::GetShardIterator(iterator) => Ok(iterator),
-        _ => Err(Error::internal("unexpected answer to GetShardIterator")),
-    }
+    store.call(get).await
 }

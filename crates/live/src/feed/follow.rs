@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use keyform_core::operation::{DescribeStream, Operation, Output, SequenceNumber, StreamDescription};
+use keyform_core::operation::{DescribeStream, DescribeTable, SequenceNumber, StreamDescription};
 use keyform_core::table::{Status, StreamSummary};
-use keyform_core::{Error, Execute};
+use keyform_core::{Error, Execute, ExecuteExt};
 
 use super::cursor::Cursor;
 use super::{Batch, Change, FeedError, Lineage, Place, Position};
@@ -265,10 +265,7 @@ impl std::fmt::Debug for Feed {
 /// # Errors
 /// Returns an error if the table has no enabled stream, or the store fails.
 pub async fn stream_of(store: &dyn Execute, table: &str) -> Result<StreamSummary, FeedError> {
-    let operation = Operation::DescribeTable { table: table.to_owned() };
-    let Output::Table(description) = store.execute(operation).await? else {
-        return Err(Error::internal("unexpected answer to DescribeTable").into());
-    };
+    let description = store.call(DescribeTable { table: table.to_owned() }).await?;
     let stream = description.stream.filter(|stream| stream.enabled);
     stream.ok_or_else(|| FeedError::NoStream { table: table.to_owned() })
 }
@@ -280,11 +277,7 @@ pub(crate) async fn describe(store: &dyn Execute, arn: &str) -> Result<(Lineage,
     loop {
         let request_start: Option<String> = start_shard.clone();
         let request = DescribeStream { arn: arn.to_owned(), start_shard, limit: None, children_of: None };
-        let Output::DescribeStream(StreamDescription { shards: page, last_shard, status, .. }) =
-            store.execute(Operation::DescribeStream(request)).await?
-        else {
-            return Err(Error::internal("unexpected answer to DescribeStream"));
-        };
+        let StreamDescription { shards: page, last_shard, status, .. } = store.call(request).await?;
         shards.extend(page);
         match last_shard {
             Some(last) if request_start.as_ref() == Some(&last) => {

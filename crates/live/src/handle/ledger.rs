@@ -14,11 +14,11 @@ use keyform_core::expression::{
     UpdateOperand,
 };
 use keyform_core::operation::{
-    ChangeKind, ChangeRecord, CreateTable, DeleteItem, Operation, Output, PutItem, Query, ReturnValues, SequenceNumber,
-    UpdateItem, UserIdentity,
+    ChangeKind, ChangeRecord, CreateTable, DeleteItem, DescribeTable, PutItem, Query, ReturnValues, SequenceNumber,
+    UpdateItem, UserIdentity, WriteOptions,
 };
 use keyform_core::table::{BillingMode, KeySchema, ScalarType, Status, StreamView};
-use keyform_core::{AttributeValue, Attributes, Error, ErrorCode, Execute, Item};
+use keyform_core::{AttributeValue, Attributes, Error, ErrorCode, Execute, ExecuteExt, Item};
 
 use crate::feed::Place;
 
@@ -76,14 +76,14 @@ impl Ledger {
             billing: BillingMode::PayPerRequest,
             ..CreateTable::named(self.table.clone())
         };
-        match self.store.execute(Operation::CreateTable(create)).await {
+        match self.store.call(create).await {
             Ok(_) => {}
             Err(error) if error.code() == ErrorCode::ResourceInUse => {}
             Err(error) => return Err(error),
         }
         for _ in 0..LOOKS_MAX {
-            match self.store.execute(Operation::DescribeTable { table: self.table.clone() }).await {
-                Ok(Output::Table(table)) if table.status == Status::Active => return Ok(()),
+            match self.store.call(DescribeTable { table: self.table.clone() }).await {
+                Ok(table) if table.status == Status::Active => return Ok(()),
                 Err(error) if error.code() != ErrorCode::ResourceNotFound => return Err(error),
                 _ => tokio::time::sleep(BETWEEN_LOOKS).await,
             }
@@ -112,9 +112,9 @@ impl Ledger {
             Some(place) => item.insert("place".to_owned(), place_text(place).into()),
             None => item.insert("done".to_owned(), true.into()),
         };
-        let condition = Some(Condition::AttributeNotExists(Path::attribute("pk")));
-        let put = PutItem { table: self.table.clone(), item, condition, ..PutItem::default() };
-        unless_refused(self.store.execute(Operation::PutItem(put)).await).map(drop)
+        let condition = Condition::AttributeNotExists(Path::attribute("pk"));
+        let put = PutItem { table: self.table.clone(), item, options: condition.into() };
+        unless_refused(self.store.call(put).await).map(drop)
     }
 
     /// Claims a free shard; `None` if another instance was faster.
@@ -207,7 +207,7 @@ impl Ledger {
             item.insert(name.to_owned(), image(found));
         }
         let put = PutItem { table: self.table.clone(), item, ..PutItem::default() };
-        self.store.execute(Operation::PutItem(put)).await.map(drop)
+        self.store.call(put).await.map(drop)
     }
 
     /// Returns the dead letters of a handler, oldest first.
@@ -232,10 +232,9 @@ impl Ledger {
             table: self.table.clone(),
             key: self.letter_key(letter),
             update: Some(Update { remove: vec![Path::attribute("wanted")], ..Update::default() }),
-            condition: Some(Condition::AttributeExists(Path::attribute("wanted"))),
-            ..UpdateItem::default()
+            options: Condition::AttributeExists(Path::attribute("wanted")).into(),
         };
-        Ok(unless_refused(self.store.execute(Operation::UpdateItem(update)).await)?.is_some())
+        Ok(unless_refused(self.store.call(update).await)?.is_some())
     }
 
     /// Records the error of a retry.
@@ -252,7 +251,7 @@ impl Ledger {
 
     async fn delete(&self, key: Attributes) -> Result<(), Error> {
         let delete = DeleteItem { table: self.table.clone(), key, ..DeleteItem::default() };
-        self.store.execute(Operation::DeleteItem(delete)).await.map(drop)
+        self.store.call(delete).await.map(drop)
     }
 
     /// Returns the item after an update; `None` if the condition failed.
@@ -261,14 +260,9 @@ impl Ledger {
             table: self.table.clone(),
             key,
             update: Some(Update { set, ..Update::default() }),
-            condition: Some(condition),
-            return_values: ReturnValues::AllNew,
-            ..UpdateItem::default()
+            options: WriteOptions { return_values: ReturnValues::AllNew, ..condition.into() },
         };
-        match unless_refused(self.store.execute(Operation::UpdateItem(update)).await)? {
-            Some(Output::WriteItem(output)) => Ok(output.attributes),
-            _ => Ok(None),
-        }
+        Ok(unless_refused(self.store.call(update).await)?.and_then(|output| output.attributes))
     }
 
     async fn query(&self, partition: String) -> Result<Vec<Item>, Error> {
@@ -290,7 +284,7 @@ impl Ledger {
                 start: start.clone(),
                 return_capacity: Default::default(),
             };
-            let Output::Page(page) = self.store.execute(Operation::Query(query)).await? else { return Ok(items) };
+            let page = self.store.call(query).await?;
             page.ensure_progress(start.as_ref())?;
             items.extend(page.items.unwrap_or_default());
             match page.last_key {
@@ -301,7 +295,7 @@ impl Ledger {
     }
 }
 
-fn unless_refused(answer: Result<Output, Error>) -> Result<Option<Output>, Error> {
+fn unless_refused<T>(answer: Result<T, Error>) -> Result<Option<T>, Error> {
     match answer {
         Ok(output) => Ok(Some(output)),
         Err(error) if error.code() == ErrorCode::ConditionalCheckFailed => Ok(None),

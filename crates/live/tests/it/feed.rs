@@ -28,12 +28,12 @@ async fn table(database: &Database, stream: Option<StreamView>) {
         stream,
         ..CreateTable::named("t".to_owned())
     };
-    database.execute(Operation::CreateTable(create)).await.unwrap();
+    database.call(create).await.unwrap();
 }
 
 async fn put(database: &Database, key: &str, n: i64) {
     let item: Attributes = [("pk".to_owned(), key.into()), ("n".to_owned(), n.into())].into();
-    database.execute(Operation::PutItem(PutItem { table: "t".to_owned(), item, ..PutItem::default() })).await.unwrap();
+    database.call(PutItem { table: "t".to_owned(), item, ..PutItem::default() }).await.unwrap();
 }
 
 fn open(database: &Database, from: From) -> impl Future<Output = Result<Feed, FeedError>> {

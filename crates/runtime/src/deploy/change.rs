@@ -2,7 +2,8 @@
 
 use keyform_core::Operation;
 use keyform_core::operation::{
-    CreateTable, GlobalIndexChange, StreamChange, TimeToLive, UpdateContinuousBackups, UpdateTable, UpdateTimeToLive,
+    CreateTable, DeleteTable, GlobalIndexChange, StreamChange, TimeToLive, UpdateContinuousBackups, UpdateTable,
+    UpdateTimeToLive,
 };
 use keyform_core::table::{
     AttributeDefinitions, BillingMode, GlobalIndex, KeySchema, LocalIndex, Projection, SseSpecification, StreamView,
@@ -59,45 +60,36 @@ impl Change {
     #[must_use]
     pub fn operation(&self, table: &str) -> Option<Operation> {
         let table = table.to_owned();
-        let update = UpdateTable { table: table.clone(), ..UpdateTable::default() };
+        let update = || UpdateTable { table: table.clone(), ..UpdateTable::default() };
         let expiry = |attribute: &String, enabled| {
             let setting = TimeToLive { attribute: attribute.clone(), enabled };
-            Operation::UpdateTimeToLive(UpdateTimeToLive { table: table.clone(), setting })
+            UpdateTimeToLive { table: table.clone(), setting }.into()
         };
         Some(match self {
-            Self::CreateTable(create) => Operation::CreateTable((**create).clone()),
-            Self::DeleteTable => Operation::DeleteTable { table },
+            Self::CreateTable(create) => (**create).clone().into(),
+            Self::DeleteTable => DeleteTable { table }.into(),
             Self::AwaitIndex(_) => return None,
             Self::ExpiryOn(attribute) => expiry(attribute, true),
             Self::ExpiryOff(attribute) => expiry(attribute, false),
-            Self::Recovery(recovery) => {
-                Operation::UpdateContinuousBackups(UpdateContinuousBackups { table, recovery: *recovery })
-            }
-            _ => Operation::UpdateTable(self.filled(update)),
-        })
-    }
-
-    /// Returns an UpdateTable request with only this change.
-    fn filled(&self, mut update: UpdateTable) -> UpdateTable {
-        match self {
+            Self::Recovery(recovery) => UpdateContinuousBackups { table, recovery: *recovery }.into(),
             Self::Billing { mode, table, indexes } => {
-                update.billing = *mode;
-                update.throughput = *table;
-                update.indexes = indexes.iter().map(|(name, units)| other_units(name, *units)).collect();
+                let indexes = indexes.iter().map(|(name, units)| other_units(name, *units)).collect();
+                UpdateTable { billing: *mode, throughput: *table, indexes, ..update() }.into()
             }
-            Self::Class(class) => update.class = Some(*class),
-            Self::Encryption(sse) => update.sse = Some(sse.clone()),
-            Self::Protection(on) => update.deletion_protected = Some(*on),
-            Self::StreamOn(view) => update.stream = Some(StreamChange::Enable(*view)),
-            Self::StreamOff => update.stream = Some(StreamChange::Disable),
+            Self::Class(class) => UpdateTable { class: Some(*class), ..update() }.into(),
+            Self::Encryption(sse) => UpdateTable { sse: Some(sse.clone()), ..update() }.into(),
+            Self::Protection(on) => UpdateTable { deletion_protected: Some(*on), ..update() }.into(),
+            Self::StreamOn(view) => UpdateTable { stream: Some(StreamChange::Enable(*view)), ..update() }.into(),
+            Self::StreamOff => UpdateTable { stream: Some(StreamChange::Disable), ..update() }.into(),
             Self::CreateIndex { index, attributes } => {
-                update.attributes = attributes.clone();
-                update.indexes = vec![GlobalIndexChange::Create((**index).clone())];
+                let indexes = vec![GlobalIndexChange::Create((**index).clone())];
+                UpdateTable { attributes: attributes.clone(), indexes, ..update() }.into()
             }
-            Self::DeleteIndex(name) => update.indexes = vec![GlobalIndexChange::Delete { name: name.clone() }],
-            _ => {}
-        }
-        update
+            Self::DeleteIndex(name) => {
+                let indexes = vec![GlobalIndexChange::Delete { name: name.clone() }];
+                UpdateTable { indexes, ..update() }.into()
+            }
+        })
     }
 
     /// Returns the name of the change in JSON output.

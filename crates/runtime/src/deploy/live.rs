@@ -1,7 +1,8 @@
 //! Existing tables, as the store describes them.
 
+use keyform_core::operation::{DescribeContinuousBackups, DescribeTable, DescribeTimeToLive};
 use keyform_core::table::TableDescription;
-use keyform_core::{Error, ErrorCode, Execute, Operation, Output};
+use keyform_core::{Error, ErrorCode, Execute, ExecuteExt};
 
 use super::DeployError;
 
@@ -35,19 +36,15 @@ pub async fn observe(store: &dyn Execute, tables: &[String]) -> Result<Vec<Live>
 
 async fn look(store: &dyn Execute, table: &str) -> Result<Option<Live>, Error> {
     let Some(description) = describe(store, table).await? else { return Ok(None) };
-    let ttl = match store.execute(Operation::DescribeTimeToLive { table: table.to_owned() }).await? {
-        Output::DescribeTimeToLive(status) => status.attribute,
-        _ => None,
-    };
+    let ttl = store.call(DescribeTimeToLive { table: table.to_owned() }).await?.attribute;
     let recovery = recovery(store, table, &description).await?;
     Ok(Some(Live { description, ttl, recovery }))
 }
 
 /// Returns the output of DescribeTable; `None` if the table does not exist.
 pub(super) async fn describe(store: &dyn Execute, table: &str) -> Result<Option<TableDescription>, Error> {
-    match store.execute(Operation::DescribeTable { table: table.to_owned() }).await {
-        Ok(Output::Table(description)) => Ok(Some(*description)),
-        Ok(_) => Ok(None),
+    match store.call(DescribeTable { table: table.to_owned() }).await {
+        Ok(description) => Ok(Some(*description)),
         Err(error) if error.code() == ErrorCode::ResourceNotFound => Ok(None),
         Err(error) => Err(error),
     }
@@ -57,9 +54,8 @@ async fn recovery(store: &dyn Execute, table: &str, description: &TableDescripti
     if description.arn.is_empty() || description.arn.contains(STAND_IN) {
         return Ok(None);
     }
-    match store.execute(Operation::DescribeContinuousBackups { table: table.to_owned() }).await {
-        Ok(Output::ContinuousBackups(backups)) => Ok(Some(backups.recovery)),
-        Ok(_) => Ok(None),
+    match store.call(DescribeContinuousBackups { table: table.to_owned() }).await {
+        Ok(backups) => Ok(Some(backups.recovery)),
         Err(error) if error.code() == ErrorCode::UnknownOperation => Ok(None),
         Err(error) => Err(error),
     }

@@ -9,10 +9,11 @@
 //! The first writer migrates the item; every other finds the mark. An existing item with the new key is never
 //! overwritten: then the old item is only marked.
 
+use keyform_core::capacity::{ConsumedCapacity, ReturnConsumedCapacity};
 use keyform_core::error::Detail;
 use keyform_core::expression::{Condition, Path, SetAction, SetValue, Update, UpdateOperand};
-use keyform_core::operation::{PutItem, TransactAction, TransactWriteItems, UpdateItem};
-use keyform_core::{Attributes, Error, ErrorCode, Execute, Operation, Output};
+use keyform_core::operation::{PutItem, TransactAction, TransactWriteItems, UpdateItem, WriteOptions};
+use keyform_core::{Attributes, Error, ErrorCode, Execute, ExecuteExt};
 
 use keyform_language::bind::evolve::claims;
 
@@ -104,8 +105,8 @@ pub async fn follow(
         (Ok(following), Ok(marking)) => [vec![marking], following].concat(),
         (Err(why), _) | (_, Err(why)) => return Ok((Carried::Stuck(why), 0.0)),
     };
-    match store.execute(transaction(actions)).await {
-        Ok(output) => Ok((Carried::Moved, spent(&output))),
+    match store.call(transaction(actions)).await {
+        Ok(output) => Ok((Carried::Moved, spent(&output.capacity))),
         // Action 0 is the mark and 1 the item; the others are sentinels, of which only claims have a condition.
         Err(error) if first_failed_condition(&error).is_some_and(|failed| failed.action > 1) => {
             Ok((Carried::Stuck("another item has the same unique value".to_owned()), 0.0))
@@ -144,12 +145,12 @@ fn following(form: &Form, current: &Attributes, written: &Attributes) -> Result<
     Ok(actions)
 }
 
-fn transaction(actions: Vec<TransactAction>) -> Operation {
-    Operation::TransactWriteItems(TransactWriteItems {
+fn transaction(actions: Vec<TransactAction>) -> TransactWriteItems {
+    TransactWriteItems {
         actions,
-        return_capacity: keyform_core::capacity::ReturnConsumedCapacity::Total,
+        return_capacity: ReturnConsumedCapacity::Total,
         ..TransactWriteItems::default()
-    })
+    }
 }
 
 /// In place: replaces the item by its new form if it is unchanged; `None` to read it again.
@@ -166,12 +167,10 @@ async fn convert(
     let put = PutItem {
         table: form.old.name.clone(),
         item: new,
-        condition,
-        return_capacity: keyform_core::capacity::ReturnConsumedCapacity::Total,
-        ..PutItem::default()
+        options: WriteOptions { return_capacity: ReturnConsumedCapacity::Total, ..WriteOptions::from(condition) },
     };
-    match store.execute(Operation::PutItem(put)).await {
-        Ok(output) => Ok((Some(Carried::Moved), spent(&output))),
+    match store.call(put).await {
+        Ok(output) => Ok((Some(Carried::Moved), spent(&output.capacity))),
         Err(error) => match error.code() {
             ErrorCode::ConditionalCheckFailed => Ok((None, 0.0)),
             _ if is_contention(&error) => Ok((Some(Carried::Busy), 0.0)),
@@ -204,8 +203,8 @@ async fn transfer(
     };
     let names: Vec<String> = unique.iter().map(|(name, _)| name.clone()).collect();
     actions.extend(unique.into_iter().map(|(_, claim)| keep_own(form, claim)));
-    match store.execute(transaction(actions)).await {
-        Ok(output) => Ok((Some(Carried::Moved), spent(&output))),
+    match store.call(transaction(actions)).await {
+        Ok(output) => Ok((Some(Carried::Moved), spent(&output.capacity))),
         Err(error) => refused(store, form, old, new, &names, error, now_millis).await,
     }
 }
@@ -270,12 +269,10 @@ async fn supersede(
         table: form.old.name.clone(),
         key: form.old.key_of(old),
         update: Some(set_mark(&Mark::superseded(&form.new, new, now_millis))),
-        condition,
-        return_capacity: keyform_core::capacity::ReturnConsumedCapacity::Total,
-        ..UpdateItem::default()
+        options: WriteOptions { return_capacity: ReturnConsumedCapacity::Total, ..WriteOptions::from(condition) },
     };
-    match store.execute(Operation::UpdateItem(update)).await {
-        Ok(output) => Ok((Some(Carried::Superseded), spent(&output))),
+    match store.call(update).await {
+        Ok(output) => Ok((Some(Carried::Superseded), spent(&output.capacity))),
         Err(error) if error.code() == ErrorCode::ConditionalCheckFailed => Ok((None, 0.0)),
         Err(error) if is_contention(&error) => Ok((Some(Carried::Busy), 0.0)),
         Err(error) => Err(error),
@@ -303,11 +300,7 @@ fn absent(form: &Form) -> Condition {
     Condition::AttributeNotExists(Path::attribute(key))
 }
 
-/// Returns the write units that a response reports.
-pub(super) fn spent(output: &Output) -> f64 {
-    match output {
-        Output::WriteItem(output) => output.capacity.as_ref().map_or(0.0, |capacity| capacity.total),
-        Output::TransactWriteItems(output) => output.capacity.iter().map(|capacity| capacity.total).sum(),
-        _ => 0.0,
-    }
+/// Returns the write units that the capacity reports of a response add up to.
+pub(super) fn spent<'a>(capacity: impl IntoIterator<Item = &'a ConsumedCapacity>) -> f64 {
+    capacity.into_iter().map(|capacity| capacity.total).sum()
 }

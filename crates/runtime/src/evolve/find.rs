@@ -6,8 +6,8 @@
 
 use keyform_core::error::{Detail, remote};
 use keyform_core::expression::{Comparator, Condition, KeyCondition, KeyPredicate, KeyTest, Operand, Path};
-use keyform_core::operation::{BatchGetItem, BatchGetRequest, GetItem, Query, Scan};
-use keyform_core::{Attributes, Error, ErrorCode, Execute, Item, Operation, Output};
+use keyform_core::operation::{BatchGetItem, BatchGetRequest, GetItem, PageRequest, Query, Scan};
+use keyform_core::{Attributes, Error, ErrorCode, Execute, ExecuteExt, Item};
 
 use keyform_language::bind::evolve::key_attribute;
 use keyform_language::schema::{EntityKey, KeyPart};
@@ -178,7 +178,7 @@ pub async fn batch_get(store: &dyn Execute, table: &str, mut keys: Vec<Attribute
         let rest = keys.split_off(keys.len().min(BATCH_KEYS_MAX));
         let request = BatchGetRequest { keys: keys.clone(), projection: None, consistent: true };
         let batch = BatchGetItem { tables: vec![(table.to_owned(), request)], return_capacity: Default::default() };
-        let Output::BatchGetItem(mut output) = store.execute(Operation::BatchGetItem(batch)).await? else { break };
+        let mut output = store.call(batch).await?;
         items.extend(output.responses.remove(table).unwrap_or_default().iter().map(Item::to_attributes));
         let left = output.unprocessed.remove(table).unwrap_or_default();
         let undone: Vec<Attributes> = left.into_iter().filter_map(|number| keys.get(number).cloned()).collect();
@@ -199,32 +199,32 @@ pub async fn batch_get(store: &dyn Execute, table: &str, mut keys: Vec<Attribute
 /// Returns an error if the store fails.
 pub async fn get(store: &dyn Execute, table: &str, key: Attributes) -> Result<Option<Attributes>, Error> {
     let get = GetItem { table: table.to_owned(), key, consistent: true, ..GetItem::default() };
-    match store.execute(Operation::GetItem(get)).await? {
-        Output::GetItem(output) => Ok(output.item.map(|item| item.to_attributes())),
-        _ => Ok(None),
-    }
+    let output = store.call(get).await?;
+    Ok(output.item.map(|item| item.to_attributes()))
 }
 
 async fn old_items(store: &dyn Execute, form: &Form, lookup: &Lookup) -> Result<Vec<Attributes>, Error> {
-    let first = match lookup {
-        Lookup::Nothing => return Ok(Vec::new()),
-        Lookup::Get(key) => return Ok(get(store, &form.old.name, key.clone()).await?.into_iter().collect()),
-        Lookup::Query(index, predicates) => Operation::Query(Query {
-            table: form.old.name.clone(),
-            index: index.clone(),
-            key: KeyCondition { predicates: predicates.clone() },
-            filter: None,
-            projection: None,
-            select: None,
-            limit: None,
-            consistent: index.is_none(),
-            reverse: false,
-            start: None,
-            return_capacity: Default::default(),
-        }),
-        Lookup::Scan => Operation::Scan(scan(form)),
-    };
-    pages(store, first).await
+    match lookup {
+        Lookup::Nothing => Ok(Vec::new()),
+        Lookup::Get(key) => Ok(get(store, &form.old.name, key.clone()).await?.into_iter().collect()),
+        Lookup::Query(index, predicates) => {
+            let query = Query {
+                table: form.old.name.clone(),
+                index: index.clone(),
+                key: KeyCondition { predicates: predicates.clone() },
+                filter: None,
+                projection: None,
+                select: None,
+                limit: None,
+                consistent: index.is_none(),
+                reverse: false,
+                start: None,
+                return_capacity: Default::default(),
+            };
+            pages(store, query).await
+        }
+        Lookup::Scan => pages(store, scan(form)).await,
+    }
 }
 
 /// Scans the whole table, filtered by the literal prefixes of the old key.
@@ -254,21 +254,13 @@ fn scan(form: &Form) -> Scan {
 }
 
 /// Reads all pages of a Query or Scan.
-async fn pages(store: &dyn Execute, mut operation: Operation) -> Result<Vec<Attributes>, Error> {
+async fn pages<R: PageRequest>(store: &dyn Execute, mut request: R) -> Result<Vec<Attributes>, Error> {
     let mut items = Vec::new();
     loop {
-        let Output::Page(page) = store.execute(operation.clone()).await? else { return Ok(items) };
-        page.ensure_progress(match &operation {
-            Operation::Query(query) => query.start.as_ref(),
-            Operation::Scan(scan) => scan.start.as_ref(),
-            _ => None,
-        })?;
+        let page = store.call(request.clone()).await?;
+        page.ensure_progress(request.start_mut().as_ref())?;
         items.extend(page.items.unwrap_or_default().iter().map(Item::to_attributes));
         let Some(last) = page.last_key else { return Ok(items) };
-        match &mut operation {
-            Operation::Query(query) => query.start = Some(last.to_attributes()),
-            Operation::Scan(scan) => scan.start = Some(last.to_attributes()),
-            _ => return Ok(items),
-        }
+        *request.start_mut() = Some(last.to_attributes());
     }
 }

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use keyform_core::capacity::ReturnConsumedCapacity;
 use keyform_core::expression::{Condition, Path};
-use keyform_core::operation::{DeleteItem, PutItem, TransactAction, TransactWriteItems};
-use keyform_core::{Attributes, Error, ErrorCode, Operation};
+use keyform_core::operation::{DeleteItem, PutItem, TransactAction, TransactWriteItems, WriteOptions};
+use keyform_core::{Attributes, Error, ErrorCode, ExecuteExt};
 use serde::Serialize;
 
 use keyform_language::bind::evolve::claims;
@@ -207,14 +208,15 @@ impl Migration {
         let delete = DeleteItem {
             table: form.old.name.clone(),
             key: form.old.key_of(item),
-            condition: Some(Condition::AttributeExists(Path::attribute(MARK))),
-            return_capacity: keyform_core::capacity::ReturnConsumedCapacity::Total,
-            ..DeleteItem::default()
+            options: WriteOptions {
+                return_capacity: ReturnConsumedCapacity::Total,
+                ..Condition::AttributeExists(Path::attribute(MARK)).into()
+            },
         };
         let mut tries = self.tries();
         while tries.next().await {
-            match self.store.execute(Operation::DeleteItem(delete.clone())).await {
-                Ok(output) => return Ok(spent(&output)),
+            match self.store.call(delete.clone()).await {
+                Ok(output) => return Ok(spent(&output.capacity)),
                 Err(error) if error.code() == ErrorCode::ConditionalCheckFailed => return Ok(0.0),
                 Err(error) if is_contention(&error) => {}
                 Err(error) => return Err(error.into()),
@@ -331,13 +333,8 @@ impl Migration {
                 return Ok(());
             }
             let Ok(condition) = unchanged(form, &image) else { return Ok(found.keep(form, &image)) };
-            let put = PutItem {
-                table: form.old.name.clone(),
-                item: reverted,
-                condition: Some(condition),
-                ..PutItem::default()
-            };
-            match self.store.execute(Operation::PutItem(put)).await {
+            let put = PutItem { table: form.old.name.clone(), item: reverted, options: condition.into() };
+            match self.store.call(put).await {
                 Ok(_) => {
                     found.reverted += 1;
                     return Ok(());
@@ -408,7 +405,7 @@ impl Migration {
     /// Returns whether a transaction was applied; `false` after contention or a failed condition.
     async fn transact(&self, actions: Vec<TransactAction>) -> Result<bool, MigrateError> {
         let transaction = TransactWriteItems { actions, ..TransactWriteItems::default() };
-        match self.store.execute(Operation::TransactWriteItems(transaction)).await {
+        match self.store.call(transaction).await {
             Ok(_) => Ok(true),
             Err(error) if error.code() == ErrorCode::TransactionCanceled || is_contention(&error) => Ok(false),
             Err(error) => Err(error.into()),

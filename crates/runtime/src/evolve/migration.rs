@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use keyform_core::operation::{Scan, Segment};
-use keyform_core::{Attributes, Error, ErrorCode, Execute, Item, Operation, Output};
+use keyform_core::operation::{DescribeTable, Scan, Segment};
+use keyform_core::{Attributes, Error, ErrorCode, Execute, ExecuteExt, Item};
 use keyform_language::bookkeeping::MIGRATIONS;
 
 use crate::run::Surroundings;
@@ -203,9 +203,8 @@ impl Migration {
 
     /// Returns the item count that the store reports; zero if the table does not exist.
     pub(super) async fn item_count(&self, table: &str) -> Result<u64, Error> {
-        match self.store.execute(Operation::DescribeTable { table: table.to_owned() }).await {
-            Ok(Output::Table(description)) => Ok(description.item_count),
-            Ok(_) => Ok(0),
+        match self.store.call(DescribeTable { table: table.to_owned() }).await {
+            Ok(description) => Ok(description.item_count),
             Err(error) if error.code() == ErrorCode::ResourceNotFound => Ok(0),
             Err(error) => Err(error),
         }
@@ -225,13 +224,12 @@ impl Migration {
             start: start.clone(),
             ..Scan::of(table)
         };
-        match self.store.execute(Operation::Scan(scan)).await {
-            Ok(Output::Page(page)) => {
+        match self.store.call(scan).await {
+            Ok(page) => {
                 page.ensure_progress(start.as_ref())?;
                 let items = page.items.unwrap_or_default().iter().map(Item::to_attributes).collect();
                 Ok((items, page.last_key.map(|key| key.to_attributes())))
             }
-            Ok(_) => Ok((Vec::new(), None)),
             Err(error) if error.code() == ErrorCode::ResourceNotFound => Ok((Vec::new(), None)),
             Err(error) => Err(error),
         }
@@ -261,7 +259,7 @@ impl Migration {
     }
 
     async fn make_state_table(&self) -> Result<(), MigrateError> {
-        match self.store.execute(Operation::CreateTable(state::state_table())).await {
+        match self.store.call(state::state_table()).await {
             Ok(_) => {}
             Err(error) if error.code() == ErrorCode::ResourceInUse => {}
             Err(error) => return Err(error.into()),

@@ -11,7 +11,7 @@ use std::time::Duration;
 use keyform_core::expression::{Comparator, Condition, Operand, Path};
 use keyform_core::operation::{CreateTable, PutItem};
 use keyform_core::table::{BillingMode, KeySchema, ScalarType};
-use keyform_core::{AttributeValue, Attributes, Error, ErrorCode, Execute, Operation};
+use keyform_core::{AttributeValue, Attributes, Error, ErrorCode, Execute, ExecuteExt};
 use keyform_language::bookkeeping::MIGRATIONS;
 use serde::Serialize;
 
@@ -186,13 +186,8 @@ pub async fn save(store: &dyn Execute, state: &State, fence_before: i64) -> Resu
     };
     let condition =
         if fence_before == 0 { Condition::Or(vec![Condition::AttributeNotExists(fence), same]) } else { same };
-    let put = PutItem {
-        table: MIGRATIONS.to_owned(),
-        item: state.attributes(),
-        condition: Some(condition),
-        ..PutItem::default()
-    };
-    match store.execute(Operation::PutItem(put)).await {
+    let put = PutItem { table: MIGRATIONS.to_owned(), item: state.attributes(), options: condition.into() };
+    match store.call(put).await {
         Ok(_) => Ok(true),
         Err(error) if error.code() == ErrorCode::ConditionalCheckFailed => Ok(false),
         Err(error) => Err(error),

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use keyform_core::operation::{GlobalIndexChange, UpdateTable};
+use keyform_core::operation::{DescribeTable, GlobalIndexChange, UpdateTable};
 use keyform_core::table::{GlobalIndex, Status, TableDescription};
-use keyform_core::{Error, ErrorCode, Operation, Output};
+use keyform_core::{Error, ErrorCode, ExecuteExt};
 
 use keyform_language::bind::{self, Inputs};
 use keyform_language::schema::Table;
@@ -62,9 +62,8 @@ impl Migration {
     }
 
     async fn describe(&self, table: &str) -> Result<Option<Box<TableDescription>>, Error> {
-        match self.store.execute(Operation::DescribeTable { table: table.to_owned() }).await {
-            Ok(Output::Table(description)) => Ok(Some(description)),
-            Ok(_) => Ok(None),
+        match self.store.call(DescribeTable { table: table.to_owned() }).await {
+            Ok(description) => Ok(Some(description)),
             Err(error) if error.code() == ErrorCode::ResourceNotFound => Ok(None),
             Err(error) => Err(error),
         }
@@ -72,14 +71,14 @@ impl Migration {
 
     async fn make_table(&self, table: &Table, name: &str) -> Result<String, MigrateError> {
         let request = self.request(table);
-        match self.store.execute(Operation::CreateTable(request)).await {
+        match self.store.call(request).await {
             Ok(_) => {}
             Err(error) if error.code() == ErrorCode::ResourceInUse => {}
             Err(error) => return Err(error.into()),
         }
         self.wait_until_active(name).await?;
         if let Some(ttl) = self.with_inputs(|inputs| bind::time_to_live(table, inputs)) {
-            self.store.execute(Operation::UpdateTimeToLive(ttl)).await?;
+            self.store.call(ttl).await?;
         }
         Ok(name.to_owned())
     }
@@ -100,7 +99,7 @@ impl Migration {
                 indexes: vec![GlobalIndexChange::Create(index.clone())],
                 ..UpdateTable::default()
             };
-            self.store.execute(Operation::UpdateTable(update)).await?;
+            self.store.call(update).await?;
             self.wait_until_active(&name).await?;
             made.push(format!("{name}.{}", index.name));
         }

@@ -25,7 +25,7 @@ use keyform_core::expression::{
 };
 use keyform_core::operation::{CreateTable, DeleteItem, PutItem, Query, UpdateItem};
 use keyform_core::table::{KeySchema, ScalarType};
-use keyform_core::{AttributeValue, Attributes, ErrorCode, Item, Operation, Output};
+use keyform_core::{AttributeValue, Attributes, ErrorCode, Item, Operation};
 
 use keyform_language::bind::{self, DUE, INTENT_KEY, INTENT_SORT, LEASE_MILLIS, Parent};
 use keyform_language::bookkeeping::CASCADES;
@@ -164,9 +164,8 @@ impl Runner {
         };
         let mut intents: Vec<Attributes> = Vec::new();
         loop {
-            let page = match self.send(Operation::Query(query.clone())).await {
-                Ok(Output::Page(page)) => page,
-                Ok(_) => break,
+            let page = match self.call(query.clone()).await {
+                Ok(page) => page,
                 Err(error) if error.code() == ErrorCode::ResourceNotFound => break,
                 Err(error) => return Err(error.into()),
             };
@@ -228,8 +227,7 @@ impl Runner {
             table: CASCADES.to_owned(),
             key: parent.intent_key(&self.checked.model),
             update: Some(Update { set: vec![set], ..Update::default() }),
-            condition: Some(condition),
-            ..UpdateItem::default()
+            options: condition.into(),
         };
         match self.send(Operation::UpdateItem(update)).await {
             Ok(_) => Ok(true),
@@ -276,8 +274,7 @@ impl Runner {
             let put = PutItem {
                 table: CASCADES.to_owned(),
                 item: parent.intent(model, due, true),
-                condition: Some(Condition::AttributeExists(Path::attribute(INTENT_KEY))),
-                ..PutItem::default()
+                options: Condition::AttributeExists(Path::attribute(INTENT_KEY)).into(),
             };
             return match self.send(Operation::PutItem(put)).await {
                 Ok(_) => Ok(false),

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use keyform_core::operation::GetItem;
-use keyform_core::{Attributes, Item, Operation, Output};
+use keyform_core::{Attributes, Item};
 
 use crate::evolve::find::{self, Lookup, candidates};
 use crate::evolve::state::{self, Phase, REFRESH_MILLIS};
@@ -94,8 +94,7 @@ impl Runner {
     }
 
     async fn get_new(&self, forms: &[&Form], get: GetItem) -> Result<Option<Item>, RunError> {
-        let Output::GetItem(output) = self.send(Operation::GetItem(get)).await? else { return Ok(None) };
-        let Some(item) = output.item else { return Ok(None) };
+        let Some(item) = self.call(get).await?.item else { return Ok(None) };
         let attributes = item.to_attributes();
         for form in forms {
             match form.class(&attributes) {

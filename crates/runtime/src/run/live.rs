@@ -283,10 +283,7 @@ impl Runner {
         }
         let items = match live.bound.operation.clone() {
             None => Vec::new(),
-            Some(Operation::GetItem(get)) => match self.send(Operation::GetItem(get)).await? {
-                keyform_core::Output::GetItem(output) => output.item.into_iter().collect(),
-                _ => Vec::new(),
-            },
+            Some(Operation::GetItem(get)) => self.call(get).await?.item.into_iter().collect(),
             Some(Operation::BatchGetItem(batch)) => self.batch_items(batch.tables).await?,
             Some(_) => return self.live_pages(read, live, call).await,
         };

@@ -302,7 +302,8 @@ impl<'a> Merge<'a> {
 
     async fn next_rows(&mut self) -> Result<VecDeque<Row>, RunError> {
         let Some(operation) = self.next.take() else { return Ok(VecDeque::new()) };
-        let Output::Page(page) = self.runner.send(operation.clone()).await? else { return Ok(VecDeque::new()) };
+        let output = self.runner.send(operation.clone()).await?;
+        let (Output::Query(page) | Output::Scan(page)) = output else { return Ok(VecDeque::new()) };
         page.ensure_progress(read::start_of(&operation))?;
         if let Some(last) = page.last_key {
             self.next = Some(operation);

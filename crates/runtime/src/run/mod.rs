@@ -48,7 +48,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use keyform_core::execute::BoxFuture;
-use keyform_core::{Attributes, Error, Execute, Item, Operation, Output};
+use keyform_core::operation::Request;
+use keyform_core::{Attributes, Error, Execute, ExecuteExt, Item, Operation, Output};
 
 use crate::seal::{Keyring, SealError};
 use keyform_language::Checked;
@@ -227,6 +228,10 @@ impl Runner {
 
     fn send(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>> {
         self.store.execute(operation)
+    }
+
+    fn call<R: Request>(&self, request: R) -> impl Future<Output = Result<R::Output, Error>> + Send + '_ {
+        self.store.call(request)
     }
 
     /// Returns the inputs of a call before any of its reads ran.

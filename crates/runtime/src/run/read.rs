@@ -191,7 +191,7 @@ impl Runner {
             let piece = BatchGetRequest { keys: keys.clone(), ..request.clone() };
             let operation =
                 BatchGetItem { tables: vec![(table.to_owned(), piece)], return_capacity: Default::default() };
-            let Output::BatchGetItem(mut output) = self.send(Operation::BatchGetItem(operation)).await? else { break };
+            let mut output = self.call(operation).await?;
             items.extend(output.responses.remove(table).unwrap_or_default());
             let left = output.unprocessed.remove(table).unwrap_or_default();
             let rest: Vec<Attributes> = left.into_iter().filter_map(|number| keys.get(number).cloned()).collect();
@@ -236,7 +236,7 @@ impl Pages {
     async fn next_output(&mut self, runner: &Runner) -> Result<Option<PageOutput>, RunError> {
         let Some(operation) = self.next.take() else { return Ok(None) };
         let output = match runner.send(operation.clone()).await? {
-            Output::Page(output) => output,
+            Output::Query(output) | Output::Scan(output) => output,
             _ => return Ok(None),
         };
         output.ensure_progress(start_of(&operation))?;

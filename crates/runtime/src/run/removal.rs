@@ -133,7 +133,7 @@ impl Runner {
         self.apply_batch(batch_of(plain)).await?;
         for action in conditional.into_iter().flatten() {
             let TransactAction::Delete { table, key, condition, .. } = action else { continue };
-            let delete = DeleteItem { table, key, condition, ..DeleteItem::default() };
+            let delete = DeleteItem { table, key, options: condition.into() };
             match self.send(Operation::DeleteItem(delete)).await {
                 Err(error) if error.code() != ErrorCode::ConditionalCheckFailed => return Err(error.into()),
                 _ => {}

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use keyform_core::expression::{Comparator, Condition, Operand, Path, SetAction, SetValue, Update, UpdateOperand};
 use keyform_core::operation::{Scan, UpdateItem};
-use keyform_core::{AttributeValue, Attributes, ErrorCode, Item, Operation, Output};
+use keyform_core::{AttributeValue, Attributes, ErrorCode, Item};
 
 use crate::seal::{Keyring, SealError, Sealing, sealed_under};
 use keyform_language::bind::{Seal as _, SealedField};
@@ -57,7 +57,7 @@ impl Runner {
             start: start.clone(),
             ..Scan::of(self.checked.model.table(table).physical.clone())
         };
-        let Output::Page(page) = self.send(Operation::Scan(scan)).await? else { return Ok(Resealed::default()) };
+        let page = self.call(scan).await?;
         page.ensure_progress(start.as_ref())?;
         let mut done = Resealed::default();
         for item in page.items.iter().flatten() {
@@ -121,7 +121,7 @@ impl Runner {
         if changes.is_empty() {
             return Ok(());
         }
-        match self.send(Operation::UpdateItem(update(name, key, changes))).await {
+        match self.call(update(name, key, changes)).await {
             Ok(_) => done.changed += 1,
             Err(error) if error.code() == ErrorCode::ConditionalCheckFailed => done.overtaken += 1,
             Err(error) => return Err(error.into()),
@@ -148,5 +148,5 @@ fn update(table: String, key: Attributes, changes: Vec<(&Field, AttributeValue, 
         update.set.push(SetAction { path, value: SetValue::Operand(UpdateOperand::Value(new.into())) });
     }
     let condition = if tests.len() == 1 { tests.pop() } else { Some(Condition::And(tests)) };
-    UpdateItem { table, key, update: Some(update), condition, ..UpdateItem::default() }
+    UpdateItem { table, key, update: Some(update), options: condition.into() }
 }

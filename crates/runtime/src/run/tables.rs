@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use keyform_core::operation::{CreateTable, GlobalIndexChange, UpdateTable};
+use keyform_core::operation::{CreateTable, DescribeTable, GlobalIndexChange, UpdateTable};
 use keyform_core::table::{GlobalIndex, Status, TableDescription};
-use keyform_core::{ErrorCode, Operation, Output};
+use keyform_core::{ErrorCode, Operation};
 
 use keyform_language::bind;
 use keyform_language::bookkeeping::CASCADES;
@@ -107,9 +107,8 @@ impl Runner {
     }
 
     pub(super) async fn describe(&self, table: &str) -> Result<Option<TableDescription>, RunError> {
-        match self.send(Operation::DescribeTable { table: table.to_owned() }).await {
-            Ok(Output::Table(description)) => Ok(Some(*description)),
-            Ok(_) => Ok(None),
+        match self.call(DescribeTable { table: table.to_owned() }).await {
+            Ok(description) => Ok(Some(*description)),
             Err(error) if error.code() == ErrorCode::ResourceNotFound => Ok(None),
             Err(error) => Err(error.into()),
         }

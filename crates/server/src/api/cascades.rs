@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use keyform_core::expression::{Path, Projection};
 use keyform_core::operation::Scan;
-use keyform_core::{AttributeValue, Error, ErrorCode, Operation, Output};
+use keyform_core::{AttributeValue, Error, ErrorCode, ExecuteExt};
 use keyform_language::bookkeeping::CASCADES;
 use tokio::sync::watch;
 
@@ -57,9 +57,8 @@ async fn look(shared: &Shared) {
 async fn left_over(shared: &Shared) -> Result<BTreeSet<String>, Error> {
     let projection = Some(Projection { paths: vec![Path::attribute("pk")] });
     let scan = Scan { projection, limit: Some(SEEN_MAX), ..Scan::of(CASCADES) };
-    let page = match shared.execute.execute(Operation::Scan(scan)).await {
-        Ok(Output::Page(page)) => page,
-        Ok(_) => return Ok(BTreeSet::new()),
+    let page = match shared.execute.call(scan).await {
+        Ok(page) => page,
         Err(error) if error.code() == ErrorCode::ResourceNotFound => return Ok(BTreeSet::new()),
         Err(error) => return Err(error),
     };

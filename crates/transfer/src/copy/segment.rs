@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use keyform_core::operation::{PageOutput, Scan, Segment, WriteRequest};
-use keyform_core::{Attributes, Error, Execute, Operation, Output};
+use keyform_core::{Attributes, Error, Execute, ExecuteExt};
 use tokio::task::JoinSet;
 
 use super::progress::Tally;
@@ -82,8 +82,6 @@ pub async fn page(
     start: Option<Attributes>,
 ) -> Result<PageOutput, Error> {
     let scan = Scan { limit, consistent: true, segment, start: start.clone(), ..Scan::of(table) };
-    match store.execute(Operation::Scan(scan)).await? {
-        Output::Page(page) => page.ensure_progress(start.as_ref()).map(|()| page),
-        _ => Ok(PageOutput::default()),
-    }
+    let page = store.call(scan).await?;
+    page.ensure_progress(start.as_ref()).map(|()| page)
 }

@@ -1,8 +1,8 @@
 //! Target table of a copy.
 
-use keyform_core::operation::{CreateTable, TimeToLive, UpdateTimeToLive};
+use keyform_core::operation::{CreateTable, DescribeTable, DescribeTimeToLive, TimeToLive, UpdateTimeToLive};
 use keyform_core::table::{BillingMode, GlobalIndex, TableDescription};
-use keyform_core::{Error, ErrorCode, Execute, Operation, Output};
+use keyform_core::{Error, ErrorCode, Execute, ExecuteExt};
 use keyform_runtime::deploy::{self, Patience};
 
 use super::segment::page;
@@ -13,9 +13,8 @@ use super::{Copier, CopyError};
 /// # Errors
 /// The store fails.
 pub async fn describe(store: &dyn Execute, table: &str) -> Result<Option<TableDescription>, Error> {
-    match store.execute(Operation::DescribeTable { table: table.to_owned() }).await {
-        Ok(Output::Table(description)) => Ok(Some(*description)),
-        Ok(_) => Ok(None),
+    match store.call(DescribeTable { table: table.to_owned() }).await {
+        Ok(description) => Ok(Some(*description)),
         Err(error) if error.code() == ErrorCode::ResourceNotFound => Ok(None),
         Err(error) => Err(error),
     }
@@ -24,7 +23,7 @@ pub async fn describe(store: &dyn Execute, table: &str) -> Result<Option<TableDe
 /// Ensures that the target table exists and can take the items; returns whether it was created.
 pub(crate) async fn prepare(copier: &Copier, source: &TableDescription, to: &str) -> Result<bool, CopyError> {
     let Some(target) = describe(&*copier.to, to).await? else {
-        copier.to.execute(Operation::CreateTable(like(source, to))).await?;
+        copier.to.call(like(source, to)).await?;
         ready(copier, to).await?;
         copier.checkpoint.update(&source.name, |state| state.begun = true)?;
         return Ok(true);
@@ -87,14 +86,12 @@ pub(crate) async fn expiry(copier: &Copier, from: &str, to: &str) -> Result<(), 
     if expires_by(&*copier.to, to).await?.is_none() {
         let setting = TimeToLive { attribute, enabled: true };
         let update = UpdateTimeToLive { table: to.to_owned(), setting };
-        copier.to.execute(Operation::UpdateTimeToLive(update)).await?;
+        copier.to.call(update).await?;
     }
     Ok(())
 }
 
 pub(crate) async fn expires_by(store: &dyn Execute, table: &str) -> Result<Option<String>, Error> {
-    match store.execute(Operation::DescribeTimeToLive { table: table.to_owned() }).await? {
-        Output::DescribeTimeToLive(status) => Ok(status.attribute),
-        _ => Ok(None),
-    }
+    let status = store.call(DescribeTimeToLive { table: table.to_owned() }).await?;
+    Ok(status.attribute)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use keyform_core::error::{Detail, remote};
 use keyform_core::operation::{BatchWriteItem, WriteRequest};
 use keyform_core::value::size;
-use keyform_core::{Error, ErrorCode, Execute, Operation, Output};
+use keyform_core::{Error, ErrorCode, Execute, ExecuteExt};
 use keyform_runtime::run::Surroundings;
 
 use super::budget::{Budget, units};
@@ -52,9 +52,8 @@ impl Writer {
     /// Sends a batch; returns the unprocessed writes.
     async fn send(&self, writes: Vec<WriteRequest>) -> Result<Vec<WriteRequest>, Error> {
         let batch = BatchWriteItem { tables: vec![(self.table.clone(), writes.clone())], ..BatchWriteItem::default() };
-        match self.store.execute(Operation::BatchWriteItem(batch)).await {
-            Ok(Output::BatchWriteItem(output)) => Ok(output.unprocessed.into_values().flatten().collect()),
-            Ok(_) => Ok(Vec::new()),
+        match self.store.call(batch).await {
+            Ok(output) => Ok(output.unprocessed.into_values().flatten().collect()),
             Err(error) if is_throttled(&error) => Ok(writes),
             Err(error) => Err(error),
         }

@@ -25,9 +25,11 @@ pub fn encode(echo: &Echo, output: &Output, out: &mut Vec<u8>) {
 
 fn write(out: &mut Writer<'_>, echo: &Echo, output: &Output) {
     match output {
-        Output::WriteItem(output) => item::write(out, echo, output),
+        Output::PutItem(output) | Output::UpdateItem(output) | Output::DeleteItem(output) => {
+            item::write(out, echo, output)
+        }
         Output::GetItem(output) => item::get(out, echo, output),
-        Output::Page(output) => page::page(out, echo, output),
+        Output::Query(output) | Output::Scan(output) => page::page(out, echo, output),
         Output::BatchGetItem(output) => batch::get(out, echo, output),
         Output::BatchWriteItem(output) => batch::write(out, echo, output),
         Output::TransactGetItems(output) => transaction::get(out, echo, output),
@@ -35,13 +37,18 @@ fn write(out: &mut Writer<'_>, echo: &Echo, output: &Output) {
         Output::ExecuteStatement(output) => statement::execute(out, echo, output),
         Output::BatchExecuteStatement(output) => statement::batch(out, echo, output),
         Output::ExecuteTransaction(output) => statement::transaction(out, echo, output),
-        Output::Table(description) => table::table(out, echo, description),
+        Output::CreateTable(description) | Output::UpdateTable(description) | Output::DeleteTable(description) => {
+            table::table(out, "TableDescription", description);
+        }
+        Output::DescribeTable(description) => table::table(out, "Table", description),
         Output::ListTables(output) => table::list(out, output),
         Output::UpdateTimeToLive(setting) => resource::update_time_to_live(out, setting),
         Output::DescribeTimeToLive(status) => resource::describe_time_to_live(out, status),
-        Output::ContinuousBackups(backups) => resource::describe_backups(out, *backups),
+        Output::DescribeContinuousBackups(backups) | Output::UpdateContinuousBackups(backups) => {
+            resource::describe_backups(out, *backups);
+        }
         Output::DescribeLimits(output) => resource::describe_limits(out, output),
-        Output::Nothing => {}
+        Output::TagResource(()) | Output::UntagResource(()) => {}
         Output::ListTagsOfResource(output) => resource::list_tags(out, output),
         Output::ListStreams(output) => stream::list(out, output),
         Output::DescribeStream(description) => stream::describe(out, description),

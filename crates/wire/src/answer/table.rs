@@ -6,12 +6,10 @@ use keyform_core::table::{
     TableDescription, ThroughputDescription, WarmThroughput,
 };
 
-use crate::Echo;
 use crate::json::Writer;
 
-/// Writes the response of CreateTable, DescribeTable, UpdateTable and DeleteTable.
-pub(super) fn table(out: &mut Writer<'_>, echo: &Echo, description: &TableDescription) {
-    let member = if echo.operation == "DescribeTable" { "Table" } else { "TableDescription" };
+/// Writes the response of CreateTable, DescribeTable, UpdateTable and DeleteTable, which name the member differently.
+pub(super) fn table(out: &mut Writer<'_>, member: &str, description: &TableDescription) {
     out.object_member(member, |out| {
         identity(out, description);
         structure(out, description);

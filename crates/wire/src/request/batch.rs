@@ -7,7 +7,7 @@ use keyform_core::error::constraint::Violations;
 use keyform_core::error::request;
 use keyform_core::limits::{BATCH_GET_KEYS_MAX, BATCH_WRITE_REQUESTS_MAX};
 use keyform_core::operation::{BatchGetItem, BatchGetRequest, BatchWriteItem, WriteRequest};
-use keyform_core::{Attributes, Error, Item, Operation};
+use keyform_core::{Attributes, Error, Item};
 
 use super::parameters::{Parameters, by_table, checked_list};
 use super::{Body, choice, mixture, shown, table_name};
@@ -33,7 +33,7 @@ struct RawWrite {
 }
 
 /// Reads a BatchGetItem.
-pub(super) fn get(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn get(body: Body<'_>) -> Result<(BatchGetItem, Echo), Error> {
     let ((tables, parameters), mut echo) =
         body.read(|reader| by_table(reader, "KeysAndAttributes", keys_and_attributes))?;
     check_get_constraints(tables.as_deref(), &parameters)?;
@@ -50,11 +50,11 @@ pub(super) fn get(body: Body<'_>) -> Result<(Operation, Echo), Error> {
         requests.push((name, request));
     }
     let return_capacity = choice::return_capacity(parameters.return_capacity.as_deref());
-    Ok((Operation::BatchGetItem(BatchGetItem { tables: requests, return_capacity }), echo))
+    Ok((BatchGetItem { tables: requests, return_capacity }, echo))
 }
 
 /// Reads a BatchWriteItem.
-pub(super) fn write(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn write(body: Body<'_>) -> Result<(BatchWriteItem, Echo), Error> {
     let ((tables, parameters), mut echo) = body.read(|reader| by_table(reader, "WriteRequest", raw_writes))?;
     check_write_constraints(tables.as_deref(), &parameters)?;
     let tables = tables.filter(|tables| !tables.is_empty()).ok_or_else(request::batch_write_empty)?;
@@ -69,12 +69,12 @@ pub(super) fn write(body: Body<'_>) -> Result<(Operation, Echo), Error> {
         echo.add_table(&name, table, None);
         requests.push((name, writes));
     }
-    let operation = Operation::BatchWriteItem(BatchWriteItem {
+    let request = BatchWriteItem {
         tables: requests,
         return_capacity: choice::return_capacity(parameters.return_capacity.as_deref()),
         return_metrics: choice::return_metrics(parameters.return_metrics.as_deref()),
-    });
-    Ok((operation, echo))
+    };
+    Ok((request, echo))
 }
 
 fn keys_and_attributes(reader: &mut Reader<'_>) -> Result<KeysAndAttributes, Error> {

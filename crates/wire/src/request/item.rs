@@ -3,8 +3,8 @@
 use keyform_core::error::constraint::{Violations, detected};
 use keyform_core::error::request;
 use keyform_core::expression::{Condition, Update};
-use keyform_core::operation::{DeleteItem, GetItem, PutItem, UpdateItem};
-use keyform_core::{Attributes, Error, Operation};
+use keyform_core::operation::{DeleteItem, GetItem, PutItem, UpdateItem, WriteOptions};
+use keyform_core::{Attributes, Error};
 
 use super::parameters::Parameters;
 use super::{Body, choice, mixture, table_name};
@@ -67,57 +67,37 @@ const GET: &[&str] = &[
 ];
 
 /// Reads a PutItem.
-pub(super) fn put(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn put(body: Body<'_>) -> Result<(PutItem, Echo), Error> {
     let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, "PutItemInput", PUT))?;
     let (item, condition) = check_put(&mut parameters).map_err(detected)?;
-    let operation = Operation::PutItem(PutItem {
-        item,
-        condition,
-        return_values: choice::return_values(parameters.return_values.as_deref()),
-        return_item_on_failure: choice::return_item_on_failure(parameters.return_on_failure.as_deref()),
-        return_capacity: choice::return_capacity(parameters.return_capacity.as_deref()),
-        return_metrics: choice::return_metrics(parameters.return_metrics.as_deref()),
-        table: echo.resolve(parameters.table),
-    });
-    Ok((operation, echo))
+    let request = PutItem { item, options: options(condition, &parameters), table: echo.resolve(parameters.table) };
+    Ok((request, echo))
 }
 
 /// Reads a DeleteItem.
-pub(super) fn delete(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn delete(body: Body<'_>) -> Result<(DeleteItem, Echo), Error> {
     let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, "DeleteItemInput", DELETE))?;
     let (key, condition) = check_delete(&mut parameters).map_err(detected)?;
-    let operation = Operation::DeleteItem(DeleteItem {
-        key,
-        condition,
-        return_values: choice::return_values(parameters.return_values.as_deref()),
-        return_item_on_failure: choice::return_item_on_failure(parameters.return_on_failure.as_deref()),
-        return_capacity: choice::return_capacity(parameters.return_capacity.as_deref()),
-        return_metrics: choice::return_metrics(parameters.return_metrics.as_deref()),
-        table: echo.resolve(parameters.table),
-    });
-    Ok((operation, echo))
+    let request = DeleteItem { key, options: options(condition, &parameters), table: echo.resolve(parameters.table) };
+    Ok((request, echo))
 }
 
 /// Reads an UpdateItem.
-pub(super) fn update(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn update(body: Body<'_>) -> Result<(UpdateItem, Echo), Error> {
     let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, "UpdateItemInput", UPDATE))?;
     let (key, update, condition) = check_update(&mut parameters).map_err(detected)?;
     let legacy_update = legacy::update(parameters.legacy.attribute_updates.take())?;
-    let operation = Operation::UpdateItem(UpdateItem {
+    let request = UpdateItem {
         key,
         update: update.or(legacy_update),
-        condition,
-        return_values: choice::return_values(parameters.return_values.as_deref()),
-        return_item_on_failure: choice::return_item_on_failure(parameters.return_on_failure.as_deref()),
-        return_capacity: choice::return_capacity(parameters.return_capacity.as_deref()),
-        return_metrics: choice::return_metrics(parameters.return_metrics.as_deref()),
+        options: options(condition, &parameters),
         table: echo.resolve(parameters.table),
-    });
-    Ok((operation, echo))
+    };
+    Ok((request, echo))
 }
 
 /// Reads a GetItem.
-pub(super) fn get(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn get(body: Body<'_>) -> Result<(GetItem, Echo), Error> {
     let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, "GetItemInput", GET))?;
     check_typed(parameters.key.as_ref())?;
     let mut violations = Violations::new();
@@ -132,14 +112,24 @@ pub(super) fn get(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let legacy_projection = legacy::projection(parameters.legacy.attributes_to_get.take())?;
     let projection = expressions.projection(parameters.projection.as_deref())?;
     expressions.finish()?;
-    let operation = Operation::GetItem(GetItem {
+    let request = GetItem {
         key,
         projection: projection.or(legacy_projection),
         consistent: parameters.consistent.unwrap_or(false),
         return_capacity: choice::return_capacity(parameters.return_capacity.as_deref()),
         table: echo.resolve(parameters.table),
-    });
-    Ok((operation, echo))
+    };
+    Ok((request, echo))
+}
+
+fn options(condition: Option<Condition>, parameters: &Parameters) -> WriteOptions {
+    WriteOptions {
+        condition,
+        return_values: choice::return_values(parameters.return_values.as_deref()),
+        return_item_on_failure: choice::return_item_on_failure(parameters.return_on_failure.as_deref()),
+        return_capacity: choice::return_capacity(parameters.return_capacity.as_deref()),
+        return_metrics: choice::return_metrics(parameters.return_metrics.as_deref()),
+    }
 }
 
 /// Rejects an empty AttributesToGet.

@@ -21,6 +21,7 @@ mod transaction;
 mod unsupported;
 
 use keyform_core::error::request::unknown_operation;
+use keyform_core::operation::{OperationKind, Service};
 use keyform_core::{Error, Operation};
 
 use crate::Echo;
@@ -41,8 +42,6 @@ pub enum Decoded {
 /// A decoded operation.
 #[derive(Debug)]
 pub struct Request {
-    /// DynamoDB's name of the operation.
-    pub name: &'static str,
     /// Operation to execute.
     pub operation: Operation,
     /// Parts of the request that [`crate::encode`] needs for the response.
@@ -55,25 +54,45 @@ pub struct Request {
 /// Returns DynamoDB's error for an unknown operation, malformed JSON, members of the wrong
 /// type, or invalid parameters.
 pub fn decode(target: &str, body: &[u8]) -> Result<Decoded, Error> {
-    let (name, read) = target
-        .strip_prefix("DynamoDB_20120810.")
-        .and_then(data_operation)
-        .or_else(|| target.strip_prefix("DynamoDBStreams_20120810.").and_then(stream_operation))
-        .ok_or_else(unknown_operation)?;
-    let mut reader = Reader::new(body)?;
-    parameters::body_is_object(&mut reader, name)?;
-    let Some(read) = read else {
+    if target == DESCRIBE_ENDPOINTS {
+        let mut reader = Reader::new(body)?;
+        parameters::body_is_object(&mut reader, "DescribeEndpoints")?;
         reader.skip()?;
         return reader.end().map(|()| Decoded::DescribeEndpoints);
-    };
-    let (operation, echo) = read(Body { reader, name })?;
-    Ok(Decoded::Operation(Box::new(Request { name, operation, echo })))
+    }
+    let kind = operation_of(target).ok_or_else(unknown_operation)?;
+    let parse = parser(kind).ok_or_else(unknown_operation)?;
+    let mut reader = Reader::new(body)?;
+    parameters::body_is_object(&mut reader, kind.name())?;
+    let (operation, echo) = parse(Body { reader })?;
+    Ok(Decoded::Operation(Box::new(Request { operation, echo })))
+}
+
+/// Target of the one operation that no store executes.
+const DESCRIBE_ENDPOINTS: &str = "DynamoDB_20120810.DescribeEndpoints";
+
+/// Returns the operation that a target names.
+fn operation_of(target: &str) -> Option<OperationKind> {
+    let (version, name) = target.split_once('.')?;
+    OperationKind::from_name(name).filter(|kind| version == version_of(kind.service()))
+}
+
+/// Returns the `X-Amz-Target` header of an operation.
+#[must_use]
+pub fn target(kind: OperationKind) -> String {
+    format!("{}.{}", version_of(kind.service()), kind.name())
+}
+
+fn version_of(service: Service) -> &'static str {
+    match service {
+        Service::DynamoDb => "DynamoDB_20120810",
+        Service::Streams => "DynamoDBStreams_20120810",
+    }
 }
 
 /// A body that has not been read yet.
 struct Body<'a> {
     reader: Reader<'a>,
-    name: &'static str,
 }
 
 impl<'a> Body<'a> {
@@ -82,53 +101,57 @@ impl<'a> Body<'a> {
     fn read<T>(mut self, read: impl FnOnce(&mut Reader<'a>) -> Result<T, Error>) -> Result<(T, Echo), Error> {
         let members = read(&mut self.reader)?;
         self.reader.end()?;
-        Ok((members, Echo::new(self.name)))
+        Ok((members, Echo::default()))
     }
 }
 
-/// Reads and checks one kind of request.
-type Read = for<'a> fn(Body<'a>) -> Result<(Operation, Echo), Error>;
+/// Reads and checks the body of one kind of request.
+type Parse = for<'a> fn(Body<'a>) -> Result<(Operation, Echo), Error>;
 
-fn data_operation(name: &str) -> Option<(&'static str, Option<Read>)> {
-    let found: (&'static str, Read) = match name {
-        "PutItem" => ("PutItem", item::put),
-        "GetItem" => ("GetItem", item::get),
-        "UpdateItem" => ("UpdateItem", item::update),
-        "DeleteItem" => ("DeleteItem", item::delete),
-        "Query" => ("Query", page::query),
-        "Scan" => ("Scan", page::scan),
-        "BatchGetItem" => ("BatchGetItem", batch::get),
-        "BatchWriteItem" => ("BatchWriteItem", batch::write),
-        "TransactGetItems" => ("TransactGetItems", transaction::get),
-        "TransactWriteItems" => ("TransactWriteItems", transaction::write),
-        "ExecuteStatement" => ("ExecuteStatement", statement::execute),
-        "BatchExecuteStatement" => ("BatchExecuteStatement", statement::batch),
-        "ExecuteTransaction" => ("ExecuteTransaction", statement::transaction),
-        "CreateTable" => ("CreateTable", table::create),
-        "DescribeTable" => ("DescribeTable", table::describe),
-        "UpdateTable" => ("UpdateTable", table::update),
-        "DeleteTable" => ("DeleteTable", table::delete),
-        "ListTables" => ("ListTables", table::list),
-        "UpdateTimeToLive" => ("UpdateTimeToLive", resource::update_time_to_live),
-        "DescribeTimeToLive" => ("DescribeTimeToLive", resource::describe_time_to_live),
-        "DescribeContinuousBackups" => ("DescribeContinuousBackups", resource::describe_backups),
-        "DescribeLimits" => ("DescribeLimits", resource::describe_limits),
-        "TagResource" => ("TagResource", resource::tag),
-        "UntagResource" => ("UntagResource", resource::untag),
-        "ListTagsOfResource" => ("ListTagsOfResource", resource::list_tags),
-        "DescribeEndpoints" => return Some(("DescribeEndpoints", None)),
-        _ => return None,
+/// Returns the parser of an operation, or `None` if the endpoint does not serve it.
+fn parser(kind: OperationKind) -> Option<Parse> {
+    let parse: Parse = match kind {
+        OperationKind::GetItem => |body| parsed(Operation::GetItem, item::get(body)),
+        OperationKind::PutItem => |body| parsed(Operation::PutItem, item::put(body)),
+        OperationKind::Query => |body| parsed(Operation::Query, page::query(body)),
+        OperationKind::UpdateItem => |body| parsed(Operation::UpdateItem, item::update(body)),
+        OperationKind::DeleteItem => |body| parsed(Operation::DeleteItem, item::delete(body)),
+        OperationKind::BatchGetItem => |body| parsed(Operation::BatchGetItem, batch::get(body)),
+        OperationKind::BatchWriteItem => |body| parsed(Operation::BatchWriteItem, batch::write(body)),
+        OperationKind::TransactWriteItems => |body| parsed(Operation::TransactWriteItems, transaction::write(body)),
+        OperationKind::TransactGetItems => |body| parsed(Operation::TransactGetItems, transaction::get(body)),
+        OperationKind::Scan => |body| parsed(Operation::Scan, page::scan(body)),
+        OperationKind::ExecuteStatement => |body| parsed(Operation::ExecuteStatement, statement::execute(body)),
+        OperationKind::BatchExecuteStatement => |body| parsed(Operation::BatchExecuteStatement, statement::batch(body)),
+        OperationKind::ExecuteTransaction => |body| parsed(Operation::ExecuteTransaction, statement::transaction(body)),
+        OperationKind::GetRecords => |body| parsed(Operation::GetRecords, stream::records(body)),
+        OperationKind::GetShardIterator => |body| parsed(Operation::GetShardIterator, stream::iterator(body)),
+        OperationKind::DescribeStream => |body| parsed(Operation::DescribeStream, stream::describe(body)),
+        OperationKind::ListStreams => |body| parsed(Operation::ListStreams, stream::list(body)),
+        OperationKind::DescribeTable => |body| parsed(Operation::DescribeTable, table::describe(body)),
+        OperationKind::ListTables => |body| parsed(Operation::ListTables, table::list(body)),
+        OperationKind::CreateTable => |body| parsed(Operation::CreateTable, table::create(body)),
+        OperationKind::UpdateTable => |body| parsed(Operation::UpdateTable, table::update(body)),
+        OperationKind::DeleteTable => |body| parsed(Operation::DeleteTable, table::delete(body)),
+        OperationKind::UpdateTimeToLive => {
+            |body| parsed(Operation::UpdateTimeToLive, resource::update_time_to_live(body))
+        }
+        OperationKind::DescribeTimeToLive => {
+            |body| parsed(Operation::DescribeTimeToLive, resource::describe_time_to_live(body))
+        }
+        OperationKind::DescribeContinuousBackups => {
+            |body| parsed(Operation::DescribeContinuousBackups, resource::describe_backups(body))
+        }
+        OperationKind::DescribeLimits => |body| parsed(Operation::DescribeLimits, resource::describe_limits(body)),
+        OperationKind::TagResource => |body| parsed(Operation::TagResource, resource::tag(body)),
+        OperationKind::UntagResource => |body| parsed(Operation::UntagResource, resource::untag(body)),
+        OperationKind::ListTagsOfResource => |body| parsed(Operation::ListTagsOfResource, resource::list_tags(body)),
+        // Deployments send it to remote stores. The engine has no point-in-time recovery to enable.
+        OperationKind::UpdateContinuousBackups => return None,
     };
-    Some((found.0, Some(found.1)))
+    Some(parse)
 }
 
-fn stream_operation(name: &str) -> Option<(&'static str, Option<Read>)> {
-    let found: (&'static str, Read) = match name {
-        "ListStreams" => ("ListStreams", stream::list),
-        "DescribeStream" => ("DescribeStream", stream::describe),
-        "GetShardIterator" => ("GetShardIterator", stream::iterator),
-        "GetRecords" => ("GetRecords", stream::records),
-        _ => return None,
-    };
-    Some((found.0, Some(found.1)))
+fn parsed<R>(operation: fn(R) -> Operation, read: Result<(R, Echo), Error>) -> Result<(Operation, Echo), Error> {
+    read.map(|(request, echo)| (operation(request), echo))
 }

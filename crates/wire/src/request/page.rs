@@ -3,7 +3,7 @@
 use keyform_core::error::constraint::Violations;
 use keyform_core::error::request;
 use keyform_core::operation::{Query, Scan, Segment};
-use keyform_core::{Attributes, Error, Operation};
+use keyform_core::{Attributes, Error};
 
 use super::parameters::Parameters;
 use super::{Body, choice, item, mixture, table_name};
@@ -53,7 +53,7 @@ const SCAN: &[&str] = &[
 ];
 
 /// Reads a Query.
-pub(super) fn query(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn query(body: Body<'_>) -> Result<(Query, Echo), Error> {
     let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, "QueryInput", QUERY))?;
     check_query_constraints(&parameters)?;
     mixture::check_with(&parameters, &["FilterExpression", "KeyConditionExpression"])?;
@@ -71,7 +71,7 @@ pub(super) fn query(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let key = expressions.key_condition(parameters.key_condition.as_deref())?;
     let projection = expressions.projection(parameters.projection.as_deref())?;
     expressions.finish()?;
-    let operation = Operation::Query(Query {
+    let request = Query {
         index: parameters.index,
         key: key.or(legacy_key).ok_or_else(request::key_condition_missing)?,
         filter: filter.or(legacy_filter),
@@ -83,12 +83,12 @@ pub(super) fn query(body: Body<'_>) -> Result<(Operation, Echo), Error> {
         start,
         return_capacity: choice::return_capacity(parameters.return_capacity.as_deref()),
         table: echo.resolve(parameters.table),
-    });
-    Ok((operation, echo))
+    };
+    Ok((request, echo))
 }
 
 /// Reads a Scan.
-pub(super) fn scan(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn scan(body: Body<'_>) -> Result<(Scan, Echo), Error> {
     let (mut parameters, mut echo) = body.read(|reader| Parameters::read(reader, "ScanInput", SCAN))?;
     check_scan_constraints(&parameters)?;
     mixture::check_with(&parameters, &["FilterExpression"])?;
@@ -102,7 +102,7 @@ pub(super) fn scan(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     let filter = expressions.filter(parameters.filter.as_deref())?;
     let projection = expressions.projection(parameters.projection.as_deref())?;
     expressions.finish()?;
-    let operation = Operation::Scan(Scan {
+    let request = Scan {
         index: parameters.index,
         filter: filter.or(legacy_filter),
         projection: projection.or(legacy_projection),
@@ -113,8 +113,8 @@ pub(super) fn scan(body: Body<'_>) -> Result<(Operation, Echo), Error> {
         start,
         return_capacity: choice::return_capacity(parameters.return_capacity.as_deref()),
         table: echo.resolve(parameters.table),
-    });
-    Ok((operation, echo))
+    };
+    Ok((request, echo))
 }
 
 fn check_query_constraints(parameters: &Parameters) -> Result<(), Error> {

@@ -1,11 +1,14 @@
 //! Requests about the expiry, tags, backups and limits of tables.
 
+use keyform_core::Error;
 use keyform_core::error::constraint::Violations;
 use keyform_core::error::request;
 use keyform_core::limits::{KEY_NAME_BYTES_MAX, TAGS_MAX};
-use keyform_core::operation::{ListTagsOfResource, TagResource, TimeToLive, UntagResource, UpdateTimeToLive};
+use keyform_core::operation::{
+    DescribeContinuousBackups, DescribeLimits, DescribeTimeToLive, ListTagsOfResource, TagResource, TimeToLive,
+    UntagResource, UpdateTimeToLive,
+};
 use keyform_core::table::Tag;
-use keyform_core::{Error, Operation};
 
 use super::parameters::checked_list;
 use super::{Body, table_name};
@@ -37,7 +40,7 @@ struct Raw {
 type RawExpiry = (Option<String>, Option<bool>);
 
 /// Reads an UpdateTimeToLive.
-pub(super) fn update_time_to_live(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn update_time_to_live(body: Body<'_>) -> Result<(UpdateTimeToLive, Echo), Error> {
     let (raw, echo) = body.read(read)?;
     let mut violations = Violations::new();
     check_table(&mut violations, raw.table.as_deref());
@@ -49,53 +52,53 @@ pub(super) fn update_time_to_live(body: Body<'_>) -> Result<(Operation, Echo), E
     violations.finish()?;
     let (attribute, enabled) = raw.expiry.unwrap_or_default();
     let setting = TimeToLive { attribute: attribute.unwrap_or_default(), enabled: enabled.unwrap_or(false) };
-    Ok((Operation::UpdateTimeToLive(UpdateTimeToLive { table: table_name::resolve(raw.table), setting }), echo))
+    Ok((UpdateTimeToLive { table: table_name::resolve(raw.table), setting }, echo))
 }
 
 /// Reads a DescribeTimeToLive.
-pub(super) fn describe_time_to_live(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn describe_time_to_live(body: Body<'_>) -> Result<(DescribeTimeToLive, Echo), Error> {
     let (raw, echo) = body.read(read)?;
     table_name::check_control(raw.table.as_deref())?;
-    Ok((Operation::DescribeTimeToLive { table: table_name::resolve(raw.table) }, echo))
+    Ok((DescribeTimeToLive { table: table_name::resolve(raw.table) }, echo))
 }
 
 /// Reads a DescribeContinuousBackups.
-pub(super) fn describe_backups(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn describe_backups(body: Body<'_>) -> Result<(DescribeContinuousBackups, Echo), Error> {
     let (raw, echo) = body.read(read)?;
     let mut violations = Violations::new();
     check_table(&mut violations, raw.table.as_deref());
     violations.finish()?;
-    Ok((Operation::DescribeContinuousBackups { table: table_name::resolve(raw.table) }, echo))
+    Ok((DescribeContinuousBackups { table: table_name::resolve(raw.table) }, echo))
 }
 
 /// Reads a DescribeLimits.
-pub(super) fn describe_limits(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn describe_limits(body: Body<'_>) -> Result<(DescribeLimits, Echo), Error> {
     let ((), echo) = body.read(Reader::skip)?;
-    Ok((Operation::DescribeLimits, echo))
+    Ok((DescribeLimits, echo))
 }
 
 /// Reads a TagResource.
-pub(super) fn tag(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn tag(body: Body<'_>) -> Result<(TagResource, Echo), Error> {
     let (raw, echo) = body.read(read)?;
     let arn = check_arn(raw.arn)?;
     let tags = raw.tags.filter(|tags| !tags.is_empty()).ok_or_else(request::tags_missing)?;
     let tags = check_tags(tags)?;
-    Ok((Operation::TagResource(TagResource { arn, tags }), echo))
+    Ok((TagResource { arn, tags }, echo))
 }
 
 /// Reads an UntagResource.
-pub(super) fn untag(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn untag(body: Body<'_>) -> Result<(UntagResource, Echo), Error> {
     let (raw, echo) = body.read(read)?;
     let arn = check_arn(raw.arn)?;
     let keys = raw.tag_keys.filter(|keys| !keys.is_empty()).ok_or_else(request::tag_keys_missing)?;
-    Ok((Operation::UntagResource(UntagResource { arn, keys }), echo))
+    Ok((UntagResource { arn, keys }, echo))
 }
 
 /// Reads a ListTagsOfResource.
-pub(super) fn list_tags(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn list_tags(body: Body<'_>) -> Result<(ListTagsOfResource, Echo), Error> {
     let (raw, echo) = body.read(read)?;
     let arn = check_arn(raw.arn)?;
-    Ok((Operation::ListTagsOfResource(ListTagsOfResource { arn, next: raw.next }), echo))
+    Ok((ListTagsOfResource { arn, next: raw.next }, echo))
 }
 
 /// Reads one tag.

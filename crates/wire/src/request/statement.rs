@@ -4,7 +4,7 @@ use keyform_core::error::constraint::Violations;
 use keyform_core::error::request;
 use keyform_core::limits::{BATCH_STATEMENTS_MAX, TRANSACTION_ACTIONS_MAX};
 use keyform_core::operation::{BatchExecuteStatement, BatchedStatement, ExecuteStatement, ExecuteTransaction};
-use keyform_core::{AttributeValue, Error, Operation};
+use keyform_core::{AttributeValue, Error};
 
 use super::parameters::{Parameters, checked_list};
 use super::{Body, choice, shown, transaction};
@@ -34,7 +34,7 @@ struct RawStatements {
 }
 
 /// Reads an ExecuteStatement.
-pub(super) fn execute(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn execute(body: Body<'_>) -> Result<(ExecuteStatement, Echo), Error> {
     let (raw, echo) = body.read(raw_statement)?;
     let mut violations = Violations::new();
     check_statement(&mut violations, &raw, "");
@@ -45,40 +45,40 @@ pub(super) fn execute(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     violations.finish()?;
     let RawStatement { statement, values, next, parameters } = raw;
     let statement = parse(statement, values)?;
-    let operation = Operation::ExecuteStatement(ExecuteStatement {
+    let request = ExecuteStatement {
         statement,
         consistent: parameters.consistent.unwrap_or(false),
         limit: parameters.limit.and_then(|limit| usize::try_from(limit).ok()),
         next,
         return_item_on_failure: choice::return_item_on_failure(parameters.return_on_failure.as_deref()),
         return_capacity: choice::return_capacity(parameters.return_capacity.as_deref()),
-    });
-    Ok((operation, echo))
+    };
+    Ok((request, echo))
 }
 
 /// Reads a BatchExecuteStatement.
-pub(super) fn batch(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn batch(body: Body<'_>) -> Result<(BatchExecuteStatement, Echo), Error> {
     let (raw, echo) = body.read(|reader| raw_statements(reader, "Statements"))?;
     check_statements(&raw, "statements", shown_batched, BATCH_STATEMENTS_MAX)?;
-    let operation = Operation::BatchExecuteStatement(BatchExecuteStatement {
+    let request = BatchExecuteStatement {
         return_capacity: choice::return_capacity(raw.parameters.return_capacity.as_deref()),
         statements: raw.statements.unwrap_or_default().into_iter().map(batched).collect(),
-    });
-    Ok((operation, echo))
+    };
+    Ok((request, echo))
 }
 
 /// Reads an ExecuteTransaction.
-pub(super) fn transaction(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn transaction(body: Body<'_>) -> Result<(ExecuteTransaction, Echo), Error> {
     let (raw, echo) = body.read(|reader| raw_statements(reader, "TransactStatements"))?;
     check_statements(&raw, "transactStatements", shown_parameterized, TRANSACTION_ACTIONS_MAX)?;
     let statements: Vec<BatchedStatement> = raw.statements.unwrap_or_default().into_iter().map(batched).collect();
     check_all_parsed(&statements)?;
-    let operation = Operation::ExecuteTransaction(ExecuteTransaction {
+    let request = ExecuteTransaction {
         token: raw.token,
         return_capacity: choice::return_capacity(raw.parameters.return_capacity.as_deref()),
         statements,
-    });
-    Ok((operation, echo))
+    };
+    Ok((request, echo))
 }
 
 /// Rejects a transaction with a statement that does not parse.

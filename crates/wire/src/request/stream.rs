@@ -1,11 +1,11 @@
 //! Stream requests: ListStreams, DescribeStream, GetShardIterator, GetRecords.
 
+use keyform_core::Error;
 use keyform_core::error::constraint::Violations;
 use keyform_core::error::request;
 use keyform_core::operation::{
     DescribeStream, GetRecords, GetShardIterator, ListStreams, SequenceNumber, ShardPosition,
 };
-use keyform_core::{Error, Operation};
 
 use super::{Body, choice, table_name};
 use crate::Echo;
@@ -39,19 +39,19 @@ struct ShardFilter {
 }
 
 /// Reads a ListStreams.
-pub(super) fn list(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn list(body: Body<'_>) -> Result<(ListStreams, Echo), Error> {
     let (raw, echo) = body.read(|reader| read(reader, "ListStreamsInput"))?;
     check_limit(&raw, LISTED_MAX)?;
-    let operation = Operation::ListStreams(ListStreams {
+    let request = ListStreams {
         limit: limit(&raw),
         table: raw.table.map(|table| table_name::resolve(Some(table))),
         start: raw.start_stream,
-    });
-    Ok((operation, echo))
+    };
+    Ok((request, echo))
 }
 
 /// Reads a DescribeStream.
-pub(super) fn describe(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn describe(body: Body<'_>) -> Result<(DescribeStream, Echo), Error> {
     let (raw, echo) = body.read(|reader| read(reader, "DescribeStreamInput"))?;
     let mut violations = Violations::new();
     check_given(&mut violations, raw.arn.as_deref(), "streamArn");
@@ -60,17 +60,17 @@ pub(super) fn describe(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     }
     violations.finish()?;
     check_limit(&raw, LISTED_MAX)?;
-    let operation = Operation::DescribeStream(DescribeStream {
+    let request = DescribeStream {
         limit: limit(&raw),
         arn: raw.arn.unwrap_or_default(),
         start_shard: raw.start_shard,
         children_of: raw.filter.and_then(|filter| filter.shard),
-    });
-    Ok((operation, echo))
+    };
+    Ok((request, echo))
 }
 
 /// Reads a GetShardIterator.
-pub(super) fn iterator(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn iterator(body: Body<'_>) -> Result<(GetShardIterator, Echo), Error> {
     let (raw, echo) = body.read(|reader| read(reader, "GetShardIteratorInput"))?;
     if raw.position.as_deref() == Some("AT_TIMESTAMP") {
         return Err(request::member_not_supported("ShardIteratorType AT_TIMESTAMP"));
@@ -86,19 +86,18 @@ pub(super) fn iterator(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     violations.finish()?;
     let position = position(raw.position.as_deref(), raw.sequence.as_deref())?;
     let (arn, shard) = (raw.arn.unwrap_or_default(), raw.shard.unwrap_or_default());
-    Ok((Operation::GetShardIterator(GetShardIterator { arn, shard, position }), echo))
+    Ok((GetShardIterator { arn, shard, position }, echo))
 }
 
 /// Reads a GetRecords.
-pub(super) fn records(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn records(body: Body<'_>) -> Result<(GetRecords, Echo), Error> {
     let (raw, echo) = body.read(|reader| read(reader, "GetRecordsInput"))?;
     let mut violations = Violations::new();
     check_given(&mut violations, raw.iterator.as_deref(), "shardIterator");
     violations.finish()?;
     check_limit(&raw, RECORDS_MAX)?;
-    let operation =
-        Operation::GetRecords(GetRecords { limit: limit(&raw), iterator: raw.iterator.unwrap_or_default() });
-    Ok((operation, echo))
+    let request = GetRecords { limit: limit(&raw), iterator: raw.iterator.unwrap_or_default() };
+    Ok((request, echo))
 }
 
 fn read(reader: &mut Reader<'_>, class: &str) -> Result<Raw, Error> {

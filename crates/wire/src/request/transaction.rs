@@ -7,7 +7,7 @@ use keyform_core::error::request;
 use keyform_core::expression::Condition;
 use keyform_core::limits::TRANSACTION_ACTIONS_MAX;
 use keyform_core::operation::{TransactAction, TransactGet, TransactGetItems, TransactWriteItems};
-use keyform_core::{Attributes, Error, Operation};
+use keyform_core::{Attributes, Error};
 
 use super::parameters::{Parameters, checked_list};
 use super::{Body, choice, mixture, shown, table_name};
@@ -72,28 +72,28 @@ struct Raw<T> {
 type RawAction = Vec<(ActionKind, Parameters)>;
 
 /// Reads a TransactGetItems.
-pub(super) fn get(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn get(body: Body<'_>) -> Result<(TransactGetItems, Echo), Error> {
     let (raw, mut echo) = body.read(|reader| read(reader, "TransactGetItemsInput", raw_get))?;
     check_get_constraints(&raw)?;
     let elements = raw.elements.unwrap_or_default().into_iter().flatten();
     let gets = elements.map(|get| transact_get(get, &mut echo)).collect::<Result<_, _>>()?;
     let return_capacity = choice::return_capacity(raw.parameters.return_capacity.as_deref());
-    Ok((Operation::TransactGetItems(TransactGetItems { gets, return_capacity }), echo))
+    Ok((TransactGetItems { gets, return_capacity }, echo))
 }
 
 /// Reads a TransactWriteItems.
-pub(super) fn write(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn write(body: Body<'_>) -> Result<(TransactWriteItems, Echo), Error> {
     let (raw, mut echo) = body.read(|reader| read(reader, "TransactWriteItemsInput", raw_action))?;
     check_write_constraints(&raw)?;
     let elements = raw.elements.unwrap_or_default().into_iter();
     let actions = elements.map(|element| transact_action(element, &mut echo)).collect::<Result<_, _>>()?;
-    let operation = Operation::TransactWriteItems(TransactWriteItems {
+    let request = TransactWriteItems {
         actions,
         token: raw.token,
         return_capacity: choice::return_capacity(raw.parameters.return_capacity.as_deref()),
         return_metrics: choice::return_metrics(raw.parameters.return_metrics.as_deref()),
-    });
-    Ok((operation, echo))
+    };
+    Ok((request, echo))
 }
 
 fn read<T>(

@@ -67,10 +67,10 @@ fn writes_answer_attributes_capacity_and_metrics() {
     check(
         "DeleteItem",
         KEYED,
-        Output::WriteItem(output),
+        Output::DeleteItem(output),
         r#"{"Attributes":{"n":{"N":"5"}},"ConsumedCapacity":{"TableName":"abc","CapacityUnits":2.5,"Table":{"CapacityUnits":1.0},"LocalSecondaryIndexes":{"lsi":{"CapacityUnits":1.0}},"GlobalSecondaryIndexes":{"gsi":{"CapacityUnits":0.5}}},"ItemCollectionMetrics":{"ItemCollectionKey":{"pk":{"S":"a"}},"SizeEstimateRangeGB":[0.0,1.0]}}"#,
     );
-    check("UpdateItem", KEYED, Output::WriteItem(WriteItemOutput::default()), "{}");
+    check("UpdateItem", KEYED, Output::UpdateItem(WriteItemOutput::default()), "{}");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn capacity_names_the_table_as_it_was_addressed() {
     check(
         "DeleteItem",
         &KEYED.replace("\"abc\"", &format!("\"{arn}\"")),
-        Output::WriteItem(output),
+        Output::DeleteItem(output),
         &format!(r#"{{"ConsumedCapacity":{{"TableName":"{arn}","CapacityUnits":2.5}}}}"#),
     );
 }
@@ -97,11 +97,11 @@ fn pages_answer_items_or_only_counts() {
     check(
         "Scan",
         r#"{"TableName":"abc"}"#,
-        Output::Page(page),
+        Output::Scan(page),
         r#"{"Items":[{"pk":{"S":"a\"b"}},{"pk":{"S":"c"}}],"Count":2,"ScannedCount":3,"LastEvaluatedKey":{"pk":{"S":"c"}}}"#,
     );
     let count = PageOutput { count: 7, scanned: 9, ..Default::default() };
-    check("Scan", r#"{"TableName":"abc"}"#, Output::Page(count), r#"{"Count":7,"ScannedCount":9}"#);
+    check("Scan", r#"{"TableName":"abc"}"#, Output::Scan(count), r#"{"Count":7,"ScannedCount":9}"#);
 }
 
 #[test]
@@ -197,7 +197,12 @@ fn small_answers_about_tables() {
     let expected = r#"{"TimeToLiveDescription":{"TimeToLiveStatus":"DISABLED"}}"#;
     check("DescribeTimeToLive", table, Output::DescribeTimeToLive(TimeToLiveStatus::default()), expected);
     let expected = r#"{"ContinuousBackupsDescription":{"ContinuousBackupsStatus":"ENABLED","PointInTimeRecoveryDescription":{"PointInTimeRecoveryStatus":"DISABLED"}}}"#;
-    check("DescribeContinuousBackups", table, Output::ContinuousBackups(ContinuousBackups::default()), expected);
+    check(
+        "DescribeContinuousBackups",
+        table,
+        Output::DescribeContinuousBackups(ContinuousBackups::default()),
+        expected,
+    );
     let limits = DescribeLimitsOutput {
         account: Throughput { read: 80000, write: 80000 },
         table: Throughput { read: 40000, write: 40000 },
@@ -216,7 +221,7 @@ fn small_answers_about_tables() {
 fn a_table_is_described_with_all_it_has() {
     let description = Box::new(full_description());
     let body = r#"{"TableName":"abc"}"#;
-    let described = answer("DescribeTable", body, &Output::Table(description.clone()));
+    let described = answer("DescribeTable", body, &Output::DescribeTable(description.clone()));
     let expected = concat!(
         r#"{"Table":{"TableName":"abc","TableId":"id","TableArn":"arn","TableStatus":"ACTIVE","CreationDateTime":1700000000.123,"ItemCount":3,"TableSizeBytes":99,"#,
         r#""AttributeDefinitions":[{"AttributeName":"g","AttributeType":"B"},{"AttributeName":"pk","AttributeType":"S"},{"AttributeName":"sk","AttributeType":"N"}],"#,
@@ -235,7 +240,7 @@ fn a_table_is_described_with_all_it_has() {
         r#""SSEDescription":{"Status":"ENABLED","SSEType":"KMS","KMSMasterKeyArn":"kms"},"DeletionProtectionEnabled":true}}"#,
     );
     assert_eq!(described, expected);
-    let deleted = answer("DeleteTable", body, &Output::Table(description));
+    let deleted = answer("DeleteTable", body, &Output::DeleteTable(description));
     assert_eq!(deleted.strip_prefix(r#"{"TableDescription":"#), expected.strip_prefix(r#"{"Table":"#));
 }
 

@@ -3,8 +3,11 @@
 //! `clients/python/test_members.py` generates `members.txt` from the SDK's model. A member is read if it rejects a
 //! value of the wrong type; it is unsupported if the error message names it.
 
+use std::collections::BTreeSet;
+
 use keyform_core::error::{ErrorCode, request};
-use keyform_wire::decode;
+use keyform_core::operation::OperationKind;
+use keyform_wire::{decode, target};
 
 /// One line of the list: a member of an operation's request, at any depth.
 struct Member<'a> {
@@ -47,6 +50,17 @@ impl Member<'_> {
         let names = self.path.split('.').map(|part| part.trim_end_matches(['[', ']', '{', '}']));
         names.into_iter().any(|name| *error == request::member_not_supported(name))
     }
+}
+
+/// Operations of the list without a line: one without members, and one that the endpoint does not serve.
+const WITHOUT_LINES: [OperationKind; 2] = [OperationKind::DescribeLimits, OperationKind::UpdateContinuousBackups];
+
+#[test]
+fn operations_have_the_names_and_endpoints_of_the_service() {
+    let ours: BTreeSet<String> =
+        OperationKind::ALL.iter().filter(|kind| !WITHOUT_LINES.contains(kind)).map(|kind| target(*kind)).collect();
+    let theirs: BTreeSet<String> = members().map(|member| member.target.to_owned()).collect();
+    assert_eq!(ours, theirs);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use keyform::operation::{GetItem, PutItem};
 use keyform::serde_json::{Value, json};
-use keyform::{AttributeValue, Attributes, CallError, Operation, Output, Ulid};
+use keyform::{AttributeValue, Attributes, CallError, ExecuteExt, Ulid};
 use keyform_agencies::dissolution::{DissolutionError, dissolve, finish_all};
 use keyform_agencies::model::{AddMemberError, Agencies, AgencyId, AgencyStatus};
 use keyform_agencies::{access, application, memberships, sample};
@@ -66,13 +66,11 @@ async fn miscount(agencies: &Agencies, scene: &Scene, agency: &AgencyId, members
     let part = || AttributeValue::from(format!("AGENCY#{agency}"));
     let key: Attributes = [("PK".to_owned(), part()), ("SK".to_owned(), part())].into();
     let get = GetItem { table: table.clone(), key, consistent: true, ..GetItem::default() };
-    let Output::GetItem(found) = scene.host.store().execute(Operation::GetItem(get)).await.unwrap() else {
-        panic!("GetItem was answered with something else")
-    };
+    let found = scene.host.store().call(get).await.unwrap();
     let mut item = found.item.unwrap().to_attributes();
     item.insert("members".to_owned(), members.into());
     let put = PutItem { table, item, ..PutItem::default() };
-    scene.host.store().execute(Operation::PutItem(put)).await.unwrap();
+    scene.host.store().call(put).await.unwrap();
 }
 
 #[test]

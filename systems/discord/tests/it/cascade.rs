@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keyform::operation::Scan;
-use keyform::{AttributeValue, CallError, EpochMs, Operation, Output};
+use keyform::{AttributeValue, CallError, EpochMs, ExecuteExt};
 use keyform_discord::model::{ConnectionId, CreateChannelInput, DeleteServerError};
 use keyform_scenario::fault::Mortal;
 use keyform_scenario::on_every_store;
@@ -19,9 +19,7 @@ async fn left(world: &World, texts: &[&str]) -> usize {
     let mut start = None;
     loop {
         let scan = Scan { start, consistent: true, ..Scan::of(table.clone()) };
-        let Output::Page(page) = runner.store().execute(Operation::Scan(scan)).await.unwrap() else {
-            panic!("no page")
-        };
+        let page = runner.store().call(scan).await.unwrap();
         let has = |value: &AttributeValue| matches!(value, AttributeValue::S(text) if texts.iter().any(|known| text.contains(known)));
         found += page.items.iter().flatten().filter(|item| item.to_attributes().values().any(has)).count();
         start = page.last_key.map(|key| key.to_attributes());

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use keyform::operation::{GetItem, GetItemOutput, PutItem};
+use keyform::operation::{GetItem, PutItem};
 use keyform::runtime::run::Surroundings as _;
-use keyform::{Attributes, CallError, Date, Operation, Output, Timestamp};
+use keyform::{Attributes, CallError, Date, ExecuteExt, Timestamp};
 use keyform_scenario::{Scene, eventually, on_every_store};
 use keyform_t3nets::channels::{self, Channel, ChannelType};
 use keyform_t3nets::conversations::{self, Role};
@@ -256,10 +256,7 @@ fn item_type_user() {
 async fn stored_grace(scene: &Scene, tenant: &str) -> Attributes {
     let key = [("pk".to_owned(), format!("TENANT#{tenant}").into()), ("sk".to_owned(), "USER#grace".into())].into();
     let get = GetItem { table: "tenants".to_owned(), key, consistent: true, ..GetItem::default() };
-    match scene.host.store().execute(Operation::GetItem(get)).await.unwrap() {
-        Output::GetItem(GetItemOutput { item: Some(item), .. }) => item.to_attributes(),
-        other => panic!("{other:?}"),
-    }
+    scene.host.store().call(get).await.unwrap().item.unwrap().to_attributes()
 }
 
 /// Adds an attribute that a later version of the application might store.
@@ -267,7 +264,7 @@ async fn add_unknown_attribute(scene: &Scene, tenant: &str) {
     let mut item = stored_grace(scene, tenant).await;
     item.insert("rank".to_owned(), "sailor".into());
     let put = PutItem { table: "tenants".to_owned(), item, ..PutItem::default() };
-    scene.host.store().execute(Operation::PutItem(put)).await.unwrap();
+    scene.host.store().call(put).await.unwrap();
 }
 
 #[test]

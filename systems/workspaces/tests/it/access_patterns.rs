@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::support::{Home, text};
 use keyform::operation::GetItem;
-use keyform::{CallError, Operation, Output, Uuid};
+use keyform::{CallError, ExecuteExt, Uuid};
 use keyform_scenario::{eventually, on_every_store};
 use keyform_workspaces::legacy;
 use keyform_workspaces::legacy::data::{self, Amount};
@@ -290,7 +290,7 @@ fn legacy_item_by_hash() {
         assert_eq!((item.title, item.content, item.created_at.millis()), (made.title, made.content, made.saved_millis));
         let key = [("PK".to_owned(), format!("ITEM#{}", hash(4)).into()), ("SK".to_owned(), "ITEM".into())].into();
         let get = GetItem { table: home.table(), key, ..Default::default() };
-        let Output::GetItem(got) = home.host.store().execute(Operation::GetItem(get)).await.unwrap() else { panic!() };
+        let got = home.host.store().call(get).await.unwrap();
         assert!(got.item.is_some());
         assert_eq!(v1.item_by_hash(&"0".repeat(64).parse().unwrap()).await.unwrap(), None);
     });

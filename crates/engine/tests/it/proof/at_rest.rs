@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
-use keyform_core::operation::Operation;
 use keyform_core::operation::PutItem;
 use keyform_core::table::{GlobalIndex, KeySchema, LocalIndex, Projection, ScalarType, StreamView};
 use keyform_core::{AttributeValue, Attributes};
@@ -63,7 +62,7 @@ fn fill(database: &Database) {
         key: schema("secretPartition", "secretAttribute"),
         projection: Projection::All,
     });
-    database.execute_blocking(Operation::CreateTable(create)).unwrap();
+    database.call_blocking(create).unwrap();
     database.sweep().unwrap();
     (0..50).for_each(|number| put_one(database, number));
 }
@@ -76,7 +75,7 @@ fn put_one(database: &Database, number: usize) {
         ("secretAttribute".to_owned(), text(format!("secret value {}", "of a text ".repeat(number % 100)))),
     ]);
     let put = PutItem { table: "SecretTable".to_owned(), item, ..PutItem::default() };
-    database.execute_blocking(Operation::PutItem(put)).unwrap();
+    database.call_blocking(put).unwrap();
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {

@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use keyform_core::expression::{Comparator, Condition, Operand, Path, SetAction, SetValue, Update, UpdateOperand};
 use keyform_core::operation::{
-    BatchWriteItem, CreateTable, DeleteItem, GetItem, GlobalIndexChange, Operation, Output, PutItem, ReturnValues,
-    Scan, TransactAction, TransactWriteItems, UpdateItem, UpdateTable, WriteRequest,
+    BatchWriteItem, CreateTable, DeleteItem, DescribeTable, GetItem, GlobalIndexChange, PutItem, Request, ReturnValues,
+    Scan, TransactAction, TransactWriteItems, UpdateItem, UpdateTable, WriteOptions, WriteRequest,
 };
 use keyform_core::table::{
     AttributeDefinitions, GlobalIndex, KeySchema, LocalIndex, Projection, ScalarType, Status, StreamView,
@@ -86,7 +86,7 @@ pub fn found(database: &Database) -> Result<(), Error> {
     let audit = create("audit", Some("sk"), Vec::new(), audit_locals());
     let bank = create("bank", None, vec![by_branch(), by_version()], Vec::new());
     for table in [audit, bank] {
-        match database.execute_blocking(Operation::CreateTable(table)) {
+        match database.call_blocking(table) {
             Err(error) if error.code() != ErrorCode::ResourceInUse => return Err(error),
             Ok(_) | Err(_) => database.sweep()?,
         }
@@ -98,8 +98,8 @@ pub fn found(database: &Database) -> Result<(), Error> {
             ("branch", BRANCHES[number % BRANCHES.len()].into()),
             ("version", 0.into()),
         ]);
-        let put = PutItem { table: "bank".to_owned(), item: account, condition: Some(absent()), ..PutItem::default() };
-        match database.execute_blocking(Operation::PutItem(put)) {
+        let put = PutItem { table: "bank".to_owned(), item: account, options: absent().into() };
+        match database.call_blocking(put) {
             Err(error) if error.code() != ErrorCode::ConditionalCheckFailed => return Err(error),
             Ok(_) | Err(_) => {}
         }
@@ -108,10 +108,8 @@ pub fn found(database: &Database) -> Result<(), Error> {
 }
 
 fn described(database: &Database, table: &str) -> Box<TableDescription> {
-    match database.execute_blocking(Operation::DescribeTable { table: table.to_owned() }).unwrap() {
-        Output::Table(description) => description,
-        other => panic!("DescribeTable answers a table, not {other:?}"),
-    }
+    let description = database.call_blocking(DescribeTable { table: table.to_owned() }).unwrap();
+    description
 }
 
 /// Removes the index if it exists, or else adds it, including the background work for that.
@@ -142,7 +140,7 @@ pub fn drop_index(database: &Database, name: &str) {
 fn change_index(database: &Database, attributes: AttributeDefinitions, change: GlobalIndexChange) {
     let table = "bank".to_owned();
     let request = UpdateTable { table, attributes, indexes: vec![change], ..UpdateTable::default() };
-    database.execute_blocking(Operation::UpdateTable(request)).unwrap();
+    database.call_blocking(request).unwrap();
 }
 
 fn create(table: &str, sort: Option<&str>, global: Vec<GlobalIndex>, local: Vec<LocalIndex>) -> CreateTable {
@@ -259,21 +257,21 @@ impl Writer {
         let from = self.random.below(ACCOUNTS);
         let to = (from + self.random.between(1, ACCOUNTS - 1)) % ACCOUNTS;
         let amount = self.random.between(1, 50) as i64;
-        self.execute(database, transfer(&self.name, self.number, (from, to, amount)))?;
+        self.call(database, transfer(&self.name, self.number, (from, to, amount)))?;
         Ok(Ack::Transfer(self.name.clone(), self.number))
     }
 
     fn ticket(&mut self, database: &Database) -> Result<Ack, Error> {
         let name = format!("ticket#{}#{}", self.name, self.number / 20);
-        self.execute(database, put_if_absent(&name))?;
+        self.call(database, put_if_absent(&name))?;
         Ok(Ack::Ticket(name))
     }
 
     fn use_ticket(&mut self, database: &Database) -> Result<Ack, Error> {
         let name = format!("ticket#{}#{}", self.name, self.random.below(self.number as usize / 20 + 1));
         let (table, key) = ("bank".to_owned(), key(&name));
-        let delete = DeleteItem { table, key, condition: Some(present()), ..DeleteItem::default() };
-        self.execute(database, Operation::DeleteItem(delete))?;
+        let delete = DeleteItem { table, key, options: present().into() };
+        self.call(database, delete)?;
         Ok(Ack::TicketUsed(name))
     }
 
@@ -286,9 +284,7 @@ impl Writer {
     fn move_account(&mut self, database: &Database) -> Result<Ack, Error> {
         let key = key(&account(self.random.below(ACCOUNTS)));
         let get = GetItem { table: "bank".to_owned(), key: key.clone(), ..GetItem::default() };
-        let Output::GetItem(found) = self.execute(database, Operation::GetItem(get))? else {
-            panic!("GetItem answers an item")
-        };
+        let found = self.call(database, get)?;
         let version = number(&found.item.expect("accounts are never deleted").to_attributes(), "version");
         let update = Update {
             set: vec![set("branch", (*self.random.pick(&BRANCHES)).into()), set("version", (version + 1).into())],
@@ -299,14 +295,8 @@ impl Writer {
             comparator: Comparator::Equal,
             right: Operand::Value(Value::from(AttributeValue::from(version))),
         };
-        let request = UpdateItem {
-            table: "bank".to_owned(),
-            key,
-            update: Some(update),
-            condition: Some(unchanged),
-            ..UpdateItem::default()
-        };
-        self.execute(database, Operation::UpdateItem(request))?;
+        let request = UpdateItem { table: "bank".to_owned(), key, update: Some(update), options: unchanged.into() };
+        self.call(database, request)?;
         Ok(Ack::Moved)
     }
 
@@ -320,28 +310,21 @@ impl Writer {
         });
         let tables = vec![("bank".to_owned(), notes.collect())];
         let request = BatchWriteItem { tables, ..BatchWriteItem::default() };
-        let Output::BatchWriteItem(output) = self.execute(database, Operation::BatchWriteItem(request))? else {
-            panic!("BatchWriteItem answers a batch");
-        };
+        let output = self.call(database, request)?;
         assert!(output.unprocessed.is_empty(), "no other task writes these notes");
         Ok(Ack::Noted(self.name.clone(), self.number))
     }
 
     /// Polls every other write, as a server does, instead of waiting for it, so that the journal thread writes it.
-    fn execute(&self, database: &Database, operation: Operation) -> Result<Output, Error> {
-        if self.number.is_multiple_of(2) {
-            database.execute_blocking(operation)
-        } else {
-            block_on(database.execute(operation))
-        }
+    fn call<R: Request>(&self, database: &Database, request: R) -> Result<R::Output, Error> {
+        if self.number.is_multiple_of(2) { database.call_blocking(request) } else { block_on(database.call(request)) }
     }
 }
 
 /// Returns a put that succeeds only if the item does not exist.
-pub fn put_if_absent(name: &str) -> Operation {
+pub fn put_if_absent(name: &str) -> PutItem {
     let item = item(&[("pk", name.into()), ("version", (name.len() as i64).into())]);
-    let put = PutItem { table: "bank".to_owned(), item, condition: Some(absent()), ..PutItem::default() };
-    Operation::PutItem(put)
+    PutItem { table: "bank".to_owned(), item, options: absent().into() }
 }
 
 /// Increments a counter and returns its value.
@@ -352,26 +335,21 @@ pub fn add_one(database: &Database, name: &str) -> Result<i64, Error> {
         table: "bank".to_owned(),
         key: key(name),
         update: Some(update),
-        return_values: ReturnValues::UpdatedNew,
-        ..UpdateItem::default()
+        options: WriteOptions { return_values: ReturnValues::UpdatedNew, ..WriteOptions::default() },
     };
-    let Output::WriteItem(output) = database.execute_blocking(Operation::UpdateItem(request))? else {
-        panic!("UpdateItem answers a write");
-    };
+    let output = database.call_blocking(request)?;
     Ok(number(&output.attributes.expect("the counter was updated").to_attributes(), "count"))
 }
 
 /// Returns the value of a counter as a reader sees it.
 pub fn count(database: &Database, name: &str) -> i64 {
     let get = GetItem { table: "bank".to_owned(), key: key(name), ..GetItem::default() };
-    match database.execute_blocking(Operation::GetItem(get)).unwrap() {
-        Output::GetItem(found) => found.item.map_or(0, |item| number(&item.to_attributes(), "count")),
-        other => panic!("GetItem answers an item, not {other:?}"),
-    }
+    let found = database.call_blocking(get).unwrap();
+    found.item.map_or(0, |item| number(&item.to_attributes(), "count"))
 }
 
 /// Returns a transfer between two accounts with its audit record, as one transaction.
-pub fn transfer(writer: &str, transfer: u64, (from, to, amount): (usize, usize, i64)) -> Operation {
+pub fn transfer(writer: &str, transfer: u64, (from, to, amount): (usize, usize, i64)) -> TransactWriteItems {
     let enough = Condition::Compare {
         left: Operand::Path(Path::attribute("balance")),
         comparator: Comparator::GreaterOrEqual,
@@ -401,17 +379,12 @@ pub fn transfer(writer: &str, transfer: u64, (from, to, amount): (usize, usize, 
         return_item_on_failure: false,
     };
     let actions = vec![change(from, -amount, Some(enough)), change(to, amount, None), put];
-    Operation::TransactWriteItems(TransactWriteItems { actions, ..TransactWriteItems::default() })
+    TransactWriteItems { actions, ..TransactWriteItems::default() }
 }
 
 /// Adds an idempotency token to a transaction.
-pub fn with_token(operation: Operation, token: &str) -> Operation {
-    match operation {
-        Operation::TransactWriteItems(request) => {
-            Operation::TransactWriteItems(TransactWriteItems { token: Some(token.to_owned()), ..request })
-        }
-        other => panic!("{other:?} takes no token"),
-    }
+pub fn with_token(request: TransactWriteItems, token: &str) -> TransactWriteItems {
+    TransactWriteItems { token: Some(token.to_owned()), ..request }
 }
 
 /// Returns the keys of all items of the bank, read in pages of `limit`.
@@ -419,9 +392,7 @@ pub fn names_in_pages(database: &Database, limit: usize) -> Vec<String> {
     let mut scan = Scan { limit: Some(limit), ..whole_scan("bank", None) };
     let mut names = Vec::new();
     loop {
-        let Output::Page(page) = database.execute_blocking(Operation::Scan(scan.clone())).unwrap() else {
-            panic!("Scan answers a page");
-        };
+        let page = database.call_blocking(scan.clone()).unwrap();
         names.extend(page.items.iter().flatten().map(|item| place(&item.to_attributes(), false).0));
         match page.last_key {
             Some(last) => scan.start = Some(last.to_attributes()),
@@ -438,10 +409,7 @@ pub fn sum_at_one_moment(database: &Database) -> i64 {
         projection: None,
     });
     let request = keyform_core::operation::TransactGetItems { gets: gets.collect(), ..Default::default() };
-    let Output::TransactGetItems(output) = database.execute_blocking(Operation::TransactGetItems(request)).unwrap()
-    else {
-        panic!("TransactGetItems answers items");
-    };
+    let output = database.call_blocking(request).unwrap();
     output.responses.iter().flatten().map(|item| number(&item.to_attributes(), "balance")).sum()
 }
 

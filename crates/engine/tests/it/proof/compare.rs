@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use keyform_core::capacity::ReturnConsumedCapacity;
-use keyform_core::operation::{ListTables, ListTablesOutput, Operation, Output, PageOutput, Query, Scan, Segment};
+use keyform_core::operation::{
+    DescribeTable, ListTables, ListTablesOutput, Operation, Output, PageOutput, Query, Request, Scan, Segment,
+};
 use keyform_core::table::TableDescription;
 use keyform_core::value::size;
 use keyform_core::{AttributeValue, Attributes, Error, Item};
@@ -80,19 +82,16 @@ fn same<T: PartialEq + Debug>(what: &str, actual: &T, expected: &T) -> Outcome {
     Err(Mismatch(format!("{what} differs\nengine: {actual:#?}\nnaive:  {expected:#?}")))
 }
 
-fn page(outcome: Result<Output, Error>) -> Result<PageOutput, Error> {
-    match outcome? {
-        Output::Page(page) => Ok(page),
-        other => panic!("a page was asked for, not {other:?}"),
-    }
+fn page<R: Request<Output = PageOutput>>(outcome: Result<Output, Error>) -> Result<PageOutput, Error> {
+    R::from_output(outcome?)
 }
 
 fn query_through(subject: &Subject, service: &Service, query: &Query) -> Outcome {
     let mut query = query.clone();
     for _ in 0..PAGES_MAX {
         let actual = subject.run(&Operation::Query(query.clone()));
-        answers_are_same(&actual, &service.query(&query).map(Output::Page).map(Some))?;
-        match page(actual).ok().and_then(|page| page.last_key) {
+        answers_are_same(&actual, &service.query(&query).map(Output::Query).map(Some))?;
+        match page::<Query>(actual).ok().and_then(|page| page.last_key) {
             Some(last) => query.start = Some(last.to_attributes()),
             None => return Ok(()),
         }
@@ -109,7 +108,7 @@ struct Read {
 }
 
 fn scan_through(subject: &Subject, service: &Service, scan: &Scan, segments: u32) -> Outcome {
-    let expected = match (service.scanned(scan), page(subject.run(&Operation::Scan(scan.clone())))) {
+    let expected = match (service.scanned(scan), page::<Scan>(subject.run(&Operation::Scan(scan.clone())))) {
         (Ok(expected), Ok(_)) => expected,
         (Err(refusal), Err(error)) if refusal.is(&error) => return Ok(()),
         (expected, actual) => return Err(Mismatch(format!("engine: {actual:#?}\nnaive:  {expected:#?}"))),
@@ -131,7 +130,8 @@ fn scan_through(subject: &Subject, service: &Service, scan: &Scan, segments: u32
 
 fn scan_segment(subject: &Subject, mut scan: Scan, read: &mut Read) -> Outcome {
     for _ in 0..PAGES_MAX {
-        let page = page(subject.run(&Operation::Scan(scan.clone()))).map_err(|error| Mismatch(error.to_string()))?;
+        let page =
+            page::<Scan>(subject.run(&Operation::Scan(scan.clone()))).map_err(|error| Mismatch(error.to_string()))?;
         check_page(&scan, &page)?;
         read.count += page.count;
         read.scanned += page.scanned;
@@ -198,8 +198,8 @@ pub fn everything(subject: &Subject, service: &Service) -> Outcome {
     let expected = ListTablesOutput { tables: service.tables.keys().cloned().collect(), last: None };
     same("the list of tables", &listed, &Ok(Output::ListTables(expected)))?;
     for (name, table) in &service.tables {
-        let described = subject.run(&Operation::DescribeTable { table: name.to_owned() });
-        let Ok(Output::Table(description)) = described else {
+        let described = subject.run(&Operation::DescribeTable(DescribeTable { table: name.to_owned() }));
+        let Ok(Output::DescribeTable(description)) = described else {
             return Err(Mismatch(format!("the table is not described: {described:?}")));
         };
         shape(&description, table)?;
@@ -230,7 +230,7 @@ pub fn contents(database: &keyform_engine::Database, table: &str, index: Option<
     let mut scan = whole_scan(table, index);
     let mut items = Vec::new();
     loop {
-        let page = page(database.execute_blocking(Operation::Scan(scan.clone()))).unwrap();
+        let page = database.call_blocking(scan.clone()).unwrap();
         items.extend(page.items.unwrap_or_default());
         match page.last_key {
             Some(last) => scan.start = Some(last.to_attributes()),

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use keyform_core::{ErrorCode, Operation};
+use keyform_core::ErrorCode;
+use keyform_core::operation::TransactWriteItems;
 use keyform_engine::Database;
 use keyform_engine::env::ManualEnv;
 use keyform_engine::store::{PowerCut, SimDisk};
@@ -87,14 +88,14 @@ fn an_index_made_under_load_has_every_item() {
 fn a_transaction_under_way_keeps_others_off_its_items() {
     on_both(|subject| {
         let database = &subject.database;
-        let first = database.execute(transfer("first", 1, (0, 1, 10)));
-        let refused = database.execute_blocking(transfer("second", 1, (1, 2, 10))).unwrap_err();
+        let first = database.call(transfer("first", 1, (0, 1, 10)));
+        let refused = database.call_blocking(transfer("second", 1, (1, 2, 10))).unwrap_err();
         assert_eq!(refused.code(), ErrorCode::TransactionCanceled);
         assert!(refused.message().contains("[TransactionConflict, None, None]"), "{refused}");
-        let elsewhere = database.execute_blocking(transfer("second", 2, (3, 4, 10)));
+        let elsewhere = database.call_blocking(transfer("second", 2, (3, 4, 10)));
         assert!(elsewhere.is_ok(), "other items are free: {elsewhere:?}");
         block_on(first).unwrap();
-        database.execute_blocking(transfer("second", 1, (1, 2, 10))).unwrap();
+        database.call_blocking(transfer("second", 1, (1, 2, 10))).unwrap();
         assert_eq!(bank::sum_at_one_moment(database), bank::SUM);
     });
 }
@@ -104,10 +105,10 @@ fn a_token_is_applied_once_however_often_it_is_sent() {
     on_both(|subject| {
         let database = &subject.database;
         for number in 1..20 {
-            let operation = bank::with_token(transfer("token", number, (0, 1, 1)), &format!("token {number}"));
+            let request = bank::with_token(transfer("token", number, (0, 1, 1)), &format!("token {number}"));
             std::thread::scope(|scope| {
                 for _ in 0..THREADS {
-                    scope.spawn(|| assert!(until_answered(database, &operation)));
+                    scope.spawn(|| assert!(until_answered(database, &request)));
                 }
             });
         }
@@ -138,9 +139,9 @@ fn a_token_stands_for_one_request_only() {
 
 /// Retries while the same transaction is in progress; returns whether it is applied, or false if the token belongs to
 /// another request.
-fn until_answered(database: &Database, operation: &Operation) -> bool {
+fn until_answered(database: &Database, request: &TransactWriteItems) -> bool {
     loop {
-        match database.execute_blocking(operation.clone()) {
+        match database.call_blocking(request.clone()) {
             Ok(_) => return true,
             Err(error) if error.code() == ErrorCode::IdempotentParameterMismatch => return false,
             Err(error) if error.code() == ErrorCode::TransactionInProgress || bank::is_conflict(&error) => {}
@@ -208,13 +209,13 @@ fn a_refusal_rests_only_on_what_a_power_cut_cannot_take() {
     bank::found(&database).unwrap();
     for number in 0..100 {
         let put = bank::put_if_absent(&format!("ticket#{number}"));
-        let first = database.execute(put.clone());
-        let refused = database.execute_blocking(put.clone()).unwrap_err();
+        let first = database.call(put.clone());
+        let refused = database.call_blocking(put.clone()).unwrap_err();
         let kept = disk.cut_power(PowerCut::DropAll);
         assert_eq!(refused.code(), ErrorCode::ConditionalCheckFailed);
         block_on(first).unwrap();
         let after = subject::open(&kept, &env).unwrap();
-        let again = after.execute_blocking(put).unwrap_err();
+        let again = after.call_blocking(put).unwrap_err();
         assert_eq!(again.code(), ErrorCode::ConditionalCheckFailed, "the item of the refusal exists");
     }
 }

@@ -109,7 +109,7 @@ fn is_of_table(step: &Step) -> bool {
             operation,
             Operation::CreateTable(_)
                 | Operation::UpdateTable(_)
-                | Operation::DeleteTable { .. }
+                | Operation::DeleteTable(_)
                 | Operation::UpdateTimeToLive(_)
         ),
         _ => false,

@@ -1,8 +1,8 @@
 //! Reads streams to their end and compares them with the differences that the naive service recorded.
 
 use keyform_core::operation::{
-    ChangeRecord, DescribeStream, GetRecords, GetShardIterator, ListStreams, Operation, Output, ShardPosition,
-    StreamDescription, UserIdentity,
+    ChangeRecord, DescribeStream, GetRecords, GetShardIterator, ListStreams, ShardPosition, StreamDescription,
+    UserIdentity,
 };
 use keyform_core::table::StreamView;
 use keyform_core::{Error, Item};
@@ -38,9 +38,7 @@ fn is_forgotten(stream: &Stream, now_ms: u64) -> bool {
 /// Returns descriptions of a table's streams, oldest first.
 pub fn streams_of(database: &Database, table: &str) -> Result<Vec<StreamDescription>, Error> {
     let request = ListStreams { table: Some(table.to_owned()), ..ListStreams::default() };
-    let Output::ListStreams(listed) = database.execute_blocking(Operation::ListStreams(request))? else {
-        panic!("ListStreams answers a list");
-    };
+    let listed = database.call_blocking(request)?;
     let mut streams = Vec::new();
     for listing in listed.streams {
         streams.push(describe(database, &listing.arn)?);
@@ -53,10 +51,7 @@ fn describe(database: &Database, arn: &str) -> Result<StreamDescription, Error> 
     let mut request = DescribeStream { arn: arn.to_owned(), ..DescribeStream::default() };
     let mut shards = Vec::new();
     loop {
-        let Output::DescribeStream(page) = database.execute_blocking(Operation::DescribeStream(request.clone()))?
-        else {
-            panic!("DescribeStream answers a description");
-        };
+        let page = database.call_blocking(request.clone())?;
         shards.extend(page.shards.clone());
         match &page.last_shard {
             Some(last) => request.start_shard = Some(last.clone()),
@@ -71,10 +66,7 @@ pub fn records_of(database: &Database, stream: &StreamDescription) -> Result<Vec
     for shard in &stream.shards {
         let request =
             GetShardIterator { arn: stream.arn.clone(), shard: shard.id.clone(), position: ShardPosition::TrimHorizon };
-        let Output::GetShardIterator(iterator) = database.execute_blocking(Operation::GetShardIterator(request))?
-        else {
-            panic!("GetShardIterator answers an iterator");
-        };
+        let iterator = database.call_blocking(request)?;
         read_shard(database, iterator, &mut records)?;
     }
     records.sort_by_key(|record| record.sequence);
@@ -84,10 +76,7 @@ pub fn records_of(database: &Database, stream: &StreamDescription) -> Result<Vec
 fn read_shard(database: &Database, iterator: String, records: &mut Vec<ChangeRecord>) -> Result<(), Error> {
     let mut next = Some(iterator);
     while let Some(iterator) = next {
-        let request = Operation::GetRecords(GetRecords { iterator, limit: None });
-        let Output::GetRecords(page) = database.execute_blocking(request)? else {
-            panic!("GetRecords answers records");
-        };
+        let page = database.call_blocking(GetRecords { iterator, limit: None })?;
         if page.records.is_empty() {
             return Ok(());
         }

@@ -4,11 +4,11 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use keyform_core::operation::{
-    ChangeRecord, CreateTable, DeleteItem, DescribeStream, GetRecords, GetShardIterator, PutItem, Scan, Shard,
-    ShardPosition, StreamDescription, UpdateTable,
+    ChangeRecord, CreateTable, DeleteItem, DescribeStream, DescribeTable, GetRecords, GetShardIterator, PageOutput,
+    PutItem, Request, Scan, Shard, ShardPosition, StreamDescription, UpdateTable,
 };
 use keyform_core::table::{GlobalIndex, GlobalIndexDescription, KeySchema, Projection, ScalarType, TableDescription};
-use keyform_core::{AttributeValue, Attributes, Error, Operation, Output};
+use keyform_core::{AttributeValue, Attributes, Error};
 use keyform_engine::engine::Settings;
 use keyform_engine::env::ManualEnv;
 use keyform_engine::store::{DataKeys, PowerCut, SimDisk, Store, StoreOptions};
@@ -78,8 +78,8 @@ impl World {
         }
     }
 
-    pub fn run(&self, operation: Operation) -> Result<Output, Error> {
-        self.database.execute_blocking(operation)
+    pub fn run<R: Request>(&self, request: R) -> Result<R::Output, Error> {
+        self.database.call_blocking(request)
     }
 
     pub fn sweep(&self) {
@@ -87,16 +87,15 @@ impl World {
     }
 
     pub fn create(&self, request: CreateTable) -> TableDescription {
-        table(self.run(Operation::CreateTable(request)))
+        *self.run(request).unwrap()
     }
 
     pub fn describe(&self) -> TableDescription {
-        table(self.run(Operation::DescribeTable { table: TABLE.to_owned() }))
+        *self.run(DescribeTable { table: TABLE.to_owned() }).unwrap()
     }
 
     pub fn update(&self, request: UpdateTable) -> Result<TableDescription, Error> {
-        self.run(Operation::UpdateTable(UpdateTable { table: TABLE.to_owned(), ..request }))
-            .map(|output| table(Ok(output)))
+        self.run(UpdateTable { table: TABLE.to_owned(), ..request }).map(|table| *table)
     }
 
     pub fn index(&self, name: &str) -> Option<GlobalIndexDescription> {
@@ -105,25 +104,25 @@ impl World {
 
     pub fn put(&self, item: Attributes) {
         let request = PutItem { table: TABLE.to_owned(), item, ..PutItem::default() };
-        self.run(Operation::PutItem(request)).unwrap();
+        self.run(request).unwrap();
     }
 
     pub fn delete(&self, key: Attributes) {
         let request = DeleteItem { table: TABLE.to_owned(), key, ..DeleteItem::default() };
-        self.run(Operation::DeleteItem(request)).unwrap();
+        self.run(request).unwrap();
     }
 
     /// Returns all items of the table or an index, sorted.
     pub fn scan(&self, index: Option<&str>) -> Vec<Attributes> {
-        let Output::Page(page) = self.try_scan(index).unwrap() else { panic!("no page") };
+        let page = self.try_scan(index).unwrap();
         let mut items: Vec<Attributes> = page.items.unwrap().iter().map(|item| item.to_attributes()).collect();
         items.sort_by_key(|item| format!("{item:?}"));
         items
     }
 
-    pub fn try_scan(&self, index: Option<&str>) -> Result<Output, Error> {
+    pub fn try_scan(&self, index: Option<&str>) -> Result<PageOutput, Error> {
         let request = Scan { index: index.map(str::to_owned), ..Scan::of(TABLE) };
-        self.run(Operation::Scan(request))
+        self.run(request)
     }
 
     pub fn stream(&self) -> StreamDescription {
@@ -133,18 +132,12 @@ impl World {
 
     pub fn stream_of(&self, arn: &str) -> StreamDescription {
         let request = DescribeStream { arn: arn.to_owned(), ..DescribeStream::default() };
-        match self.run(Operation::DescribeStream(request)) {
-            Ok(Output::DescribeStream(description)) => description,
-            other => panic!("{other:?}"),
-        }
+        self.run(request).unwrap()
     }
 
     pub fn iterator(&self, shard: &Shard, position: ShardPosition) -> Result<String, Error> {
         let request = GetShardIterator { arn: self.stream().arn, shard: shard.id.clone(), position };
-        match self.run(Operation::GetShardIterator(request))? {
-            Output::GetShardIterator(iterator) => Ok(iterator),
-            other => panic!("{other:?}"),
-        }
+        self.run(request)
     }
 
     pub fn records(
@@ -152,10 +145,8 @@ impl World {
         iterator: String,
         limit: Option<usize>,
     ) -> Result<(Vec<ChangeRecord>, Option<String>), Error> {
-        match self.run(Operation::GetRecords(GetRecords { iterator, limit }))? {
-            Output::GetRecords(output) => Ok((output.records, output.next)),
-            other => panic!("{other:?}"),
-        }
+        let output = self.run(GetRecords { iterator, limit })?;
+        Ok((output.records, output.next))
     }
 
     /// Returns all records of all shards, parents before children.
@@ -188,13 +179,6 @@ fn open(disk: Option<&SimDisk>, env: &ManualEnv, settings: &Settings, store_opti
     let options =
         Options { env: Arc::new(env.clone()), settings: settings.clone(), sweep_interval: None, ..Options::default() };
     Database::on(store, options).unwrap()
-}
-
-pub fn table(output: Result<Output, Error>) -> TableDescription {
-    match output {
-        Ok(Output::Table(description)) => *description,
-        other => panic!("{other:?}"),
-    }
 }
 
 /// Builds an item from names and values.

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use keyform::{Execute, Operation, Rehearse, RehearseError, Stage};
+use keyform::operation::DescribeTable;
+use keyform::{Execute, ExecuteExt, Rehearse, RehearseError, Stage};
 
 use super::support::*;
 use keyform_scenario::Store;
@@ -28,7 +29,7 @@ async fn found(store: &dyn Execute, prefix: &str, clock: &Clock) -> Vec<String> 
     let mut found = Vec::new();
     for name in names {
         let table = format!("{prefix}{name}");
-        if store.execute(Operation::DescribeTable { table: table.clone() }).await.is_ok() {
+        if store.call(DescribeTable { table: table.clone() }).await.is_ok() {
             found.push(table);
         }
     }

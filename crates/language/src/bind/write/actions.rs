@@ -357,8 +357,8 @@ impl<'a> Pass<'a> {
         let before = values_before(entity, &guarded, expiry, current.as_ref(), &keys);
         let (condition, refusals) = self.demands(action, table, entity, unchanged(entity, &guarded, &before))?;
         let clearing = expiry.filter(|_| action.verb == Verb::Upsert).map(|expiry| {
-            let (table, key, condition) = (name.clone(), key.clone(), Some(expiry.is_over()));
-            (expiry.lives(), DeleteItem { table, key, condition, ..DeleteItem::default() })
+            let (table, key) = (name.clone(), key.clone());
+            (expiry.lives(), DeleteItem { table, key, options: expiry.is_over().into() })
         });
         self.push(
             TransactAction::Update { table: name, key, update, condition, return_item_on_failure: false },

@@ -31,13 +31,11 @@ impl Runner {
             let rest = left.split_off(left.len().min(BATCH_ITEMS_MAX));
             let piece = BatchWriteItem { tables: by_table(left), ..BatchWriteItem::default() };
             left = rest;
-            if let Output::BatchWriteItem(output) = self.send(Operation::BatchWriteItem(piece)).await? {
-                let undone = single_requests(output.unprocessed);
-                if !undone.is_empty() {
-                    tries += 1;
-                    self.pause(tries).await?;
-                    left.extend(undone);
-                }
+            let undone = single_requests(self.call(piece).await?.unprocessed);
+            if !undone.is_empty() {
+                tries += 1;
+                self.pause(tries).await?;
+                left.extend(undone);
             }
         }
         Ok(())

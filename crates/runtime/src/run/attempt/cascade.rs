@@ -27,7 +27,7 @@ impl Step for Cascade {
         Hook::wait(async move {
             for item in std::mem::take(&mut state.deleted.intents) {
                 let put = PutItem { table: CASCADES.to_owned(), item, ..PutItem::default() };
-                of.runner.send(Operation::PutItem(put)).await.map_err(without_intents)?;
+                of.runner.call(put).await.map_err(without_intents)?;
             }
             state.deleted.announced = true;
             Ok(())
@@ -69,7 +69,7 @@ async fn withdraw(runner: &Runner, parents: &[Parent]) {
         let (table, key) = (CASCADES.to_owned(), parent.intent_key(&runner.checked.model));
         let delete = DeleteItem { table, key, ..DeleteItem::default() };
         // A remaining intent is dropped when it is resumed, because its parent still exists.
-        drop(runner.send(Operation::DeleteItem(delete)).await);
+        drop(runner.call(delete).await);
     }
 }
 

@@ -16,7 +16,7 @@ impl Step for Expired {
         let clearing = clearing(&attempt.state)?;
         let runner = attempt.of.runner;
         Some(Hook::wait(async move {
-            match runner.send(Operation::DeleteItem(clearing)).await {
+            match runner.call(clearing).await {
                 // A failed condition means that the store or another process was faster.
                 Err(error) if error.code() != ErrorCode::ConditionalCheckFailed => Err(error.into()),
                 _ => Err(RunError::Busy),

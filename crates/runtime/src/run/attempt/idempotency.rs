@@ -132,7 +132,7 @@ impl Runner {
     ///
     /// Returns an error if the store rejects the table.
     pub async fn create_answer_table(&self) -> Result<bool, RunError> {
-        match self.send(Operation::CreateTable(answer_table())).await {
+        match self.call(answer_table()).await {
             Ok(_) => {}
             // Another process may be creating it right now.
             Err(error) if error.code() == ErrorCode::ResourceInUse => {
@@ -142,7 +142,7 @@ impl Runner {
         }
         self.wait_until_active(ANSWERS).await?;
         let setting = TimeToLive { attribute: EXPIRES.to_owned(), enabled: true };
-        self.send(Operation::UpdateTimeToLive(UpdateTimeToLive { table: ANSWERS.to_owned(), setting })).await?;
+        self.call(UpdateTimeToLive { table: ANSWERS.to_owned(), setting }).await?;
         Ok(true)
     }
 
@@ -249,11 +249,10 @@ async fn complete_record(of: &WriteCall<'_>, once: &Once, item: &Item) {
             }],
             ..Update::default()
         }),
-        condition: Some(Condition::AttributeNotExists(Path::attribute(ANSWER))),
-        ..UpdateItem::default()
+        options: Condition::AttributeNotExists(Path::attribute(ANSWER)).into(),
     };
     // The write is already applied. If this fails, a repeated call reads the item by its key.
-    drop(of.runner.send(Operation::UpdateItem(update)).await);
+    drop(of.runner.call(update).await);
 }
 
 /// Returns the answer of the first call, if this is a repeated one.
@@ -276,13 +275,12 @@ async fn repeated(of: &WriteCall<'_>, once: &Once) -> Result<Option<Result<Optio
 /// Returns the record of a call, unless it has expired.
 async fn record(runner: &Runner, once: &Once) -> Result<Option<Attributes>, RunError> {
     let get = GetItem { table: ANSWERS.to_owned(), key: once.key(), consistent: true, ..GetItem::default() };
-    let output = runner.send(Operation::GetItem(get)).await.map_err(|error| match error.code() {
+    let output = runner.call(get).await.map_err(|error| match error.code() {
         ErrorCode::ResourceNotFound => RunError::NotRunnable(format!(
             "the table {ANSWERS}, which stores the results of idempotency keys, does not exist: create the tables of the model first"
         )),
         _ => error.into(),
     })?;
-    let Output::GetItem(output) = output else { return Ok(None) };
     let record = output.item.map(|item| item.to_attributes());
     let counts = |record: &Attributes| match record.get(EXPIRES) {
         Some(AttributeValue::N(expires)) => *expires >= once.now_secs.into(),
@@ -340,17 +338,17 @@ fn make_transaction(operation: &mut Operation) {
             return;
         }
         Operation::PutItem(put) => {
-            let PutItem { table, item, condition, .. } = std::mem::take(put);
-            TransactAction::Put { table, item, condition, return_item_on_failure: true }
+            let PutItem { table, item, options } = std::mem::take(put);
+            TransactAction::Put { table, item, condition: options.condition, return_item_on_failure: true }
         }
         Operation::UpdateItem(update) => {
-            let UpdateItem { table, key, update, condition, .. } = std::mem::take(update);
+            let UpdateItem { table, key, update, options } = std::mem::take(update);
             let update = update.unwrap_or_default();
-            TransactAction::Update { table, key, update, condition, return_item_on_failure: true }
+            TransactAction::Update { table, key, update, condition: options.condition, return_item_on_failure: true }
         }
         Operation::DeleteItem(delete) => {
-            let DeleteItem { table, key, condition, .. } = std::mem::take(delete);
-            TransactAction::Delete { table, key, condition, return_item_on_failure: true }
+            let DeleteItem { table, key, options } = std::mem::take(delete);
+            TransactAction::Delete { table, key, condition: options.condition, return_item_on_failure: true }
         }
         _ => return,
     };

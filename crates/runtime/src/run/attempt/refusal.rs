@@ -50,9 +50,9 @@ pub(super) fn named(outcome: &str, item: Option<Found>) -> Result<Written, RunEr
 
 fn ask_for_items(operation: &mut Operation) {
     match operation {
-        Operation::PutItem(put) => put.return_item_on_failure = true,
-        Operation::UpdateItem(update) => update.return_item_on_failure = true,
-        Operation::DeleteItem(delete) => delete.return_item_on_failure = true,
+        Operation::PutItem(put) => put.options.return_item_on_failure = true,
+        Operation::UpdateItem(update) => update.options.return_item_on_failure = true,
+        Operation::DeleteItem(delete) => delete.options.return_item_on_failure = true,
         Operation::TransactWriteItems(transaction) => {
             for action in &mut transaction.actions {
                 let (TransactAction::Put { return_item_on_failure, .. }

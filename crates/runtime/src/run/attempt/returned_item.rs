@@ -31,7 +31,7 @@ impl Step for ReturnedItem {
     fn before<'r>(&self, attempt: &'r mut Attempt<'_, Bound>) -> Hook<'r, Result<(), RunError>> {
         let (of, state) = (attempt.of, &mut attempt.state);
         if let Operation::UpdateItem(update) = &mut state.operation {
-            update.return_values = ReturnValues::AllNew;
+            update.options.return_values = ReturnValues::AllNew;
         }
         match promised(&of, state) {
             Err(error) => Hook::Ready(Err(error)),
@@ -53,7 +53,7 @@ impl Step for ReturnedItem {
         let output = state.response.output()?;
         let promised = state.promised.take();
         match output {
-            Output::WriteItem(output) => Some(Hook::Ready(
+            Output::PutItem(output) | Output::UpdateItem(output) | Output::DeleteItem(output) => Some(Hook::Ready(
                 match (promised, &output.attributes) {
                     (Some(Promised::Known(found)), _) => Ok(Some(found)),
                     (_, Some(item)) if state.is_delete => returned_living(&of, item),
@@ -153,9 +153,6 @@ impl Runner {
     /// Reads an item, consistently.
     pub(in crate::run) async fn current(&self, table: String, key: Attributes) -> Result<Option<Item>, RunError> {
         let get = GetItem { table, key, consistent: true, ..GetItem::default() };
-        match self.send(Operation::GetItem(get)).await? {
-            Output::GetItem(output) => Ok(output.item),
-            _ => Ok(None),
-        }
+        Ok(self.call(get).await?.item)
     }
 }

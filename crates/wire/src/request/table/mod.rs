@@ -9,10 +9,10 @@ mod convert;
 mod schema;
 mod shape;
 
+use keyform_core::Error;
 use keyform_core::error::constraint::Violations;
-use keyform_core::operation::{CreateTable, ListTables, StreamChange, UpdateTable};
+use keyform_core::operation::{CreateTable, DeleteTable, DescribeTable, ListTables, StreamChange, UpdateTable};
 use keyform_core::table::BillingMode;
-use keyform_core::{Error, Operation};
 
 use super::{Body, resource, table_name};
 use crate::Echo;
@@ -22,16 +22,16 @@ use shape::RawTable;
 const LIST_LIMIT_MAX: i64 = 100;
 
 /// Reads a CreateTable.
-pub(super) fn create(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn create(body: Body<'_>) -> Result<(CreateTable, Echo), Error> {
     let (raw, echo) = body.read(RawTable::read_create)?;
     constraint::check_create(&raw)?;
     schema::check_create(&raw)?;
     let tags = resource::check_tags(raw.tags.unwrap_or_default())?;
     let stream = match convert::stream(raw.stream) {
         Some(StreamChange::Enable(view)) => Some(view),
-        _ => None,
+        Some(StreamChange::Disable) | None => None,
     };
-    let operation = Operation::CreateTable(CreateTable {
+    let request = CreateTable {
         table: table_name::resolve(raw.table),
         attributes: convert::attributes(raw.attributes),
         key: convert::key(raw.key),
@@ -46,16 +46,16 @@ pub(super) fn create(body: Body<'_>) -> Result<(Operation, Echo), Error> {
         class: convert::class(raw.class.as_deref()),
         deletion_protected: raw.deletion_protected.unwrap_or(false),
         tags,
-    });
-    Ok((operation, echo))
+    };
+    Ok((request, echo))
 }
 
 /// Reads an UpdateTable.
-pub(super) fn update(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn update(body: Body<'_>) -> Result<(UpdateTable, Echo), Error> {
     let (raw, echo) = body.read(RawTable::read_update)?;
     constraint::check_update(&raw)?;
     schema::check_update(&raw)?;
-    let operation = Operation::UpdateTable(UpdateTable {
+    let request = UpdateTable {
         table: table_name::resolve(raw.table),
         attributes: convert::attributes(raw.attributes),
         billing: convert::billing(raw.billing.as_deref()),
@@ -67,26 +67,26 @@ pub(super) fn update(body: Body<'_>) -> Result<(Operation, Echo), Error> {
         sse: convert::encryption(raw.sse),
         class: convert::class(raw.class.as_deref()),
         deletion_protected: raw.deletion_protected,
-    });
-    Ok((operation, echo))
+    };
+    Ok((request, echo))
 }
 
 /// Reads a DescribeTable.
-pub(super) fn describe(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn describe(body: Body<'_>) -> Result<(DescribeTable, Echo), Error> {
     let (table, echo) = body.read(read_name)?;
     table_name::check_control(table.as_deref())?;
-    Ok((Operation::DescribeTable { table: table_name::resolve(table) }, echo))
+    Ok((DescribeTable { table: table_name::resolve(table) }, echo))
 }
 
 /// Reads a DeleteTable.
-pub(super) fn delete(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn delete(body: Body<'_>) -> Result<(DeleteTable, Echo), Error> {
     let (table, echo) = body.read(read_name)?;
     table_name::check_control(table.as_deref())?;
-    Ok((Operation::DeleteTable { table: table_name::resolve(table) }, echo))
+    Ok((DeleteTable { table: table_name::resolve(table) }, echo))
 }
 
 /// Reads a ListTables.
-pub(super) fn list(body: Body<'_>) -> Result<(Operation, Echo), Error> {
+pub(super) fn list(body: Body<'_>) -> Result<(ListTables, Echo), Error> {
     let ((start, limit), echo) = body.read(read_list)?;
     let mut violations = Violations::new();
     if let Some(start) = &start {
@@ -99,7 +99,7 @@ pub(super) fn list(body: Body<'_>) -> Result<(Operation, Echo), Error> {
     }
     violations.finish()?;
     let limit = limit.and_then(|limit| usize::try_from(limit).ok());
-    Ok((Operation::ListTables(ListTables { start, limit }), echo))
+    Ok((ListTables { start, limit }, echo))
 }
 
 fn read_name(reader: &mut Reader<'_>) -> Result<Option<String>, Error> {

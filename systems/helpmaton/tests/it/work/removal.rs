@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use keyform::ExecuteExt;
 use keyform::flow::FlowError;
 use keyform::operation::Scan;
-use keyform::{Operation, Output};
 use keyform_helpmaton::agents;
 use keyform_helpmaton::conversations::{Start, start};
 use keyform_helpmaton::credits::{reserve, settle};
@@ -30,9 +30,7 @@ pub async fn all_items(office: &Office) -> Vec<String> {
         let mut start = None;
         loop {
             let scan = Scan { start, ..Scan::of(*table) };
-            let Output::Page(page) = office.scene.host.store().execute(Operation::Scan(scan)).await.unwrap() else {
-                panic!("a scan answers with a page")
-            };
+            let page = office.scene.host.store().call(scan).await.unwrap();
             let found = page.items.unwrap_or_default();
             items.extend(found.iter().map(|item| format!("{table}: {:?}", item.to_attributes())));
             start = page.last_key.map(|key| key.to_attributes());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use keyform::flow::Host;
 use keyform::operation::Scan;
-use keyform::{AttributeValue, Attributes, Execute, Operation, Output, Uuid};
+use keyform::{AttributeValue, Attributes, Execute, ExecuteExt, Uuid};
 use keyform_scenario::{Clock, Scene};
 use keyform_workspaces::model::{Caller, CreateInviteInput, Invite, Item, WorkspaceId, Workspaces};
 
@@ -72,8 +72,7 @@ impl Home {
         let mut scan = Scan { consistent: true, ..Scan::of(self.table()) };
         let mut all = BTreeMap::new();
         loop {
-            let scanned = self.host.store().execute(Operation::Scan(scan.clone())).await.unwrap();
-            let Output::Page(page) = scanned else { panic!("no page") };
+            let page = self.host.store().call(scan.clone()).await.unwrap();
             for item in page.items.unwrap() {
                 let item = item.to_attributes();
                 let key = (text(&item, "PK"), text(&item, "SK"));

@@ -2,7 +2,7 @@
 //! steps are removed.
 
 use keyform_core::operation::{
-    GlobalIndexChange, Operation, Query, Scan, StreamChange, TimeToLive, UpdateTable, UpdateTimeToLive,
+    DeleteTable, GlobalIndexChange, Operation, Query, Scan, StreamChange, TimeToLive, UpdateTable, UpdateTimeToLive,
 };
 use keyform_core::table::StreamView;
 use keyform_engine::store::PowerCut;
@@ -137,7 +137,7 @@ fn time_to_live(random: &mut Random, design: &Design) -> Operation {
 fn make_anew(design: &mut Design, steps: &mut Vec<Step>) {
     design.create.global_indexes.clone_from(&design.globals);
     design.create.attributes = design.definitions();
-    steps.push(Step::Run(Operation::DeleteTable { table: design.create.table.clone() }));
+    steps.push(Step::Run(Operation::DeleteTable(DeleteTable { table: design.create.table.clone() })));
     steps.push(Step::Wait { ms: 1000 });
     steps.push(Step::Run(Operation::CreateTable(design.create.clone())));
 }

@@ -4,7 +4,7 @@ use keyform_core::capacity::ReturnConsumedCapacity;
 use keyform_core::expression::Condition;
 use keyform_core::operation::{
     BatchWriteItem, DeleteItem, Operation, PutItem, ReturnItemCollectionMetrics, ReturnValues, TransactAction,
-    TransactWriteItems, UpdateItem, WriteRequest,
+    TransactWriteItems, UpdateItem, WriteOptions, WriteRequest,
 };
 
 use super::expression::{condition, update};
@@ -28,16 +28,22 @@ fn maybe_condition(random: &mut Random, design: &Design) -> Option<Condition> {
     random.maybe(35, |random| condition(random, design, &NAMES, 2))
 }
 
+fn options(random: &mut Random, design: &Design, values: &[ReturnValues]) -> WriteOptions {
+    WriteOptions {
+        condition: maybe_condition(random, design),
+        return_values: *random.pick(values),
+        return_item_on_failure: random.percent(50),
+        return_capacity: capacity(random),
+        return_metrics: metrics(random),
+    }
+}
+
 /// Returns a `PutItem`.
 pub fn put(random: &mut Random, design: &Design) -> Operation {
     Operation::PutItem(PutItem {
         table: design.create.table.clone(),
         item: item(random, design),
-        condition: maybe_condition(random, design),
-        return_values: *random.pick(&[ReturnValues::None, ReturnValues::AllOld]),
-        return_item_on_failure: random.percent(50),
-        return_capacity: capacity(random),
-        return_metrics: metrics(random),
+        options: options(random, design, &[ReturnValues::None, ReturnValues::AllOld]),
     })
 }
 
@@ -54,11 +60,7 @@ pub fn update_item(random: &mut Random, design: &Design) -> Operation {
         table: design.create.table.clone(),
         key: key(random, design),
         update: random.maybe(95, |random| update(random, design)),
-        condition: maybe_condition(random, design),
-        return_values: *random.pick(&VALUES),
-        return_item_on_failure: random.percent(50),
-        return_capacity: capacity(random),
-        return_metrics: metrics(random),
+        options: options(random, design, &VALUES),
     })
 }
 
@@ -67,11 +69,7 @@ pub fn delete(random: &mut Random, design: &Design) -> Operation {
     Operation::DeleteItem(DeleteItem {
         table: design.create.table.clone(),
         key: key(random, design),
-        condition: maybe_condition(random, design),
-        return_values: *random.pick(&[ReturnValues::None, ReturnValues::AllOld]),
-        return_item_on_failure: random.percent(50),
-        return_capacity: capacity(random),
-        return_metrics: metrics(random),
+        options: options(random, design, &[ReturnValues::None, ReturnValues::AllOld]),
     })
 }
 

@@ -94,15 +94,15 @@ impl Service {
     /// Runs an operation with a deterministic response. A Scan has no defined order; use [`Service::scanned`] for it.
     pub fn run(&mut self, operation: &Operation) -> Answer<Option<Output>> {
         let output = match operation {
-            Operation::PutItem(request) => Output::WriteItem(self.put_item(request)?),
-            Operation::UpdateItem(request) => Output::WriteItem(self.update_item(request)?),
-            Operation::DeleteItem(request) => Output::WriteItem(self.delete_item(request)?),
+            Operation::PutItem(request) => Output::PutItem(self.put_item(request)?),
+            Operation::UpdateItem(request) => Output::UpdateItem(self.update_item(request)?),
+            Operation::DeleteItem(request) => Output::DeleteItem(self.delete_item(request)?),
             Operation::BatchWriteItem(request) => Output::BatchWriteItem(self.batch_write_item(request)?),
             Operation::TransactWriteItems(request) => Output::TransactWriteItems(self.transact_write_items(request)?),
             Operation::GetItem(request) => Output::GetItem(self.get_item(request)?),
             Operation::BatchGetItem(request) => Output::BatchGetItem(self.batch_get_item(request)?),
             Operation::TransactGetItems(request) => Output::TransactGetItems(self.transact_get_items(request)?),
-            Operation::Query(request) => Output::Page(self.query(request)?),
+            Operation::Query(request) => Output::Query(self.query(request)?),
             Operation::UpdateTimeToLive(request) => {
                 self.update_time_to_live(request)?;
                 Output::UpdateTimeToLive(request.setting.clone())
@@ -115,9 +115,9 @@ impl Service {
                 self.update_table(request)?;
                 return Ok(None);
             }
-            Operation::DeleteTable { table } => {
-                self.table(table)?;
-                self.tables.remove(table);
+            Operation::DeleteTable(request) => {
+                self.table(&request.table)?;
+                self.tables.remove(&request.table);
                 return Ok(None);
             }
             other => panic!("the naive service does not know {other:?}"),

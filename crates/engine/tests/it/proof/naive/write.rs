@@ -8,7 +8,7 @@ use keyform_core::expression::{Condition, Update};
 use keyform_core::operation::{
     BatchWriteItem, BatchWriteItemOutput, DeleteItem, ItemCollectionMetrics, PutItem, ReturnItemCollectionMetrics,
     ReturnValues, TransactAction, TransactWriteItems, TransactWriteItemsOutput, UpdateItem, WriteItemOutput,
-    WriteRequest,
+    WriteOptions, WriteRequest,
 };
 use keyform_core::value::size;
 use keyform_core::{Attributes, Item};
@@ -101,26 +101,33 @@ fn updated(table: &Table, key: &Attributes, update: Option<&Update>, old: Option
 impl Service {
     pub(super) fn put_item(&mut self, request: &PutItem) -> Answer<WriteItemOutput> {
         let write = Write::Put(&request.item);
-        let (images, cost) =
-            self.write_one(&request.table, write, request.condition.as_ref(), request.return_item_on_failure)?;
-        let attributes = returned(request.return_values, None, &images);
-        Ok(self.output(&request.table, write, attributes, &cost, request.return_capacity, request.return_metrics))
+        self.write_item(&request.table, write, &request.options, None)
     }
 
     pub(super) fn update_item(&mut self, request: &UpdateItem) -> Answer<WriteItemOutput> {
         let write = Write::Update(&request.key, request.update.as_ref());
-        let (images, cost) =
-            self.write_one(&request.table, write, request.condition.as_ref(), request.return_item_on_failure)?;
-        let attributes = returned(request.return_values, request.update.as_ref(), &images);
-        Ok(self.output(&request.table, write, attributes, &cost, request.return_capacity, request.return_metrics))
+        self.write_item(&request.table, write, &request.options, request.update.as_ref())
     }
 
     pub(super) fn delete_item(&mut self, request: &DeleteItem) -> Answer<WriteItemOutput> {
         let write = Write::Delete(&request.key);
-        let (images, cost) =
-            self.write_one(&request.table, write, request.condition.as_ref(), request.return_item_on_failure)?;
-        let attributes = returned(request.return_values, None, &images);
-        Ok(self.output(&request.table, write, attributes, &cost, request.return_capacity, request.return_metrics))
+        self.write_item(&request.table, write, &request.options, None)
+    }
+
+    fn write_item(
+        &mut self,
+        name: &str,
+        write: Write<'_>,
+        options: &WriteOptions,
+        update: Option<&Update>,
+    ) -> Answer<WriteItemOutput> {
+        let (images, cost) = self.write_one(name, write, options.condition.as_ref(), options.return_item_on_failure)?;
+        let attributes = returned(options.return_values, update, &images);
+        Ok(WriteItemOutput {
+            attributes: attributes.filter(|attributes| !attributes.is_empty()).as_ref().map(Item::from),
+            capacity: report(name, &cost, options.return_capacity, 1.0),
+            metrics: collection_metrics(&self.tables[name], write, options.return_metrics),
+        })
     }
 
     fn write_one(
@@ -138,22 +145,6 @@ impl Service {
         let difference = store(table, write.key(), &images, now_ms);
         table.record(difference.into_iter().collect());
         Ok((images, cost))
-    }
-
-    fn output(
-        &self,
-        table: &str,
-        write: Write<'_>,
-        attributes: Option<Attributes>,
-        cost: &Cost,
-        wanted: ReturnConsumedCapacity,
-        metrics: ReturnItemCollectionMetrics,
-    ) -> WriteItemOutput {
-        WriteItemOutput {
-            attributes: attributes.filter(|attributes| !attributes.is_empty()).as_ref().map(Item::from),
-            capacity: report(table, cost, wanted, 1.0),
-            metrics: collection_metrics(&self.tables[table], write, metrics),
-        }
     }
 
     pub(super) fn batch_write_item(&mut self, request: &BatchWriteItem) -> Answer<BatchWriteItemOutput> {
