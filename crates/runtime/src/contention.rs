@@ -119,3 +119,33 @@ impl<'a> Tries<'a> {
         self.begun == 1
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use keyform_core::error::{item, remote, table, transaction};
+
+    use super::*;
+
+    fn cancelled(codes: &[&str]) -> Error {
+        transaction::cancelled(codes.iter().map(|code| remote::reason(code, "", None)).collect())
+    }
+
+    #[test]
+    fn a_failed_condition_outweighs_contention() {
+        assert!(is_contention(&transaction::conflict()));
+        assert!(is_contention(&cancelled(&["None", "ThrottlingError"])));
+        assert!(!is_contention(&cancelled(&["ConditionalCheckFailed", "TransactionConflict"])));
+        assert!(!is_contention(&table::resource_not_found()));
+    }
+
+    #[test]
+    fn failed_conditions_are_numbered_by_action() {
+        let error = cancelled(&["None", "ConditionalCheckFailed", "ConditionalCheckFailed"]);
+        assert_eq!(first_failed_condition(&error), Some(FailedCondition { action: 1, item: None }));
+        assert_eq!(failed_conditions(&error), Some(vec![1, 2]));
+        let error = item::condition_failed(None);
+        assert_eq!(first_failed_condition(&error), Some(FailedCondition { action: 0, item: None }));
+        assert_eq!(failed_conditions(&cancelled(&["TransactionConflict"])), Some(Vec::new()));
+        assert_eq!(failed_conditions(&table::resource_not_found()), None);
+    }
+}

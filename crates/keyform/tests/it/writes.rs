@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use keyform::language::Checked;
-use keyform::language::bind::{self, BoundWrite, Fresh, Inputs};
+use keyform::language::bind::{self, BoundWrite, CurrentItem, Demand, Fresh, Inputs};
 use keyform::operation::{Scan, TransactWriteItems};
 use keyform::{AttributeValue, Attributes, Database, ErrorCode, Operation};
 
@@ -127,7 +127,8 @@ impl World {
         for get in bind::read_first(model, &model.writes[number], &inputs).expect("the arguments fit") {
             let (table, key) = (get.table.clone(), get.key.clone());
             let Ok(output) = self.database.call_blocking(get) else { panic!("an item can be read") };
-            inputs.current.push((table, key, output.item.map(|item| item.to_attributes())));
+            let item = output.item.map(|item| item.to_attributes());
+            inputs.current.push(CurrentItem { table, key, item });
         }
         let plan = self.checked.plans.writes[number].as_ref().expect("it has a plan");
         bind::write(model, &model.writes[number], plan, &inputs).expect("the arguments fit")
@@ -149,7 +150,7 @@ impl World {
     /// Returns the condition that fails for the current items.
     fn outcome(&self, bound: &BoundWrite, operation: &Operation) -> String {
         let Operation::TransactWriteItems(TransactWriteItems { actions, .. }) = operation else {
-            return bound.actions[0].refusals[0].1.outcome.clone();
+            return bound.actions[0].demands[0].refusal.outcome.clone();
         };
         let items = self.items();
         for (action, planned) in actions.iter().zip(&bound.actions) {
@@ -161,7 +162,8 @@ impl World {
             };
             let there = items.iter().find(|item| item["pk"] == key["pk"] && item["sk"] == key["sk"]);
             let there = there.map(keyform::Item::from);
-            if let Some((_, refusal)) = planned.refusals.iter().find(|(test, _)| !test.holds(there.as_ref())) {
+            let failed = planned.demands.iter().find(|demand| !demand.condition.holds(there.as_ref()));
+            if let Some(Demand { refusal, .. }) = failed {
                 return refusal.outcome.clone();
             }
         }

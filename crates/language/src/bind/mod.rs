@@ -52,7 +52,7 @@ pub use seal::{SEALED_OVERHEAD_BYTES, Seal, SealedField};
 pub use sentinel::is_sentinel;
 pub use table::{create_table, table_request, time_to_live};
 pub use write::taken_name;
-pub use write::{BoundAction, BoundWrite, Refusal, Refusals, read_first, write};
+pub use write::{BoundAction, BoundWrite, Clearing, Demand, Refusal, read_first, write};
 
 /// Inputs of one call.
 #[derive(Clone)]
@@ -64,8 +64,8 @@ pub struct Inputs<'a> {
     /// Result of each `let` of a write, by index: an item as `M`, a list of items as `L`. A `let` with a value needs no
     /// entry.
     pub lets: Vec<Option<AttributeValue>>,
-    /// Current items by table and key, as requested by [`read_first`]; `None` for an item that does not exist.
-    pub current: Vec<(String, Attributes, Option<Attributes>)>,
+    /// Items that were read because [`read_first`] requested them.
+    pub current: Vec<CurrentItem>,
     /// Values of the variables in table names.
     pub variables: BTreeMap<String, String>,
     /// Last key of the previous page of a read.
@@ -78,6 +78,17 @@ pub struct Inputs<'a> {
     pub fresh: &'a dyn Fresh,
     /// Encrypts fields; required by writes of entities with encrypted fields.
     pub sealing: Option<Arc<dyn Seal + 'a>>,
+}
+
+/// Item that was read before a write.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CurrentItem {
+    /// Name of the table in the store.
+    pub table: String,
+    /// Primary key of the item.
+    pub key: Attributes,
+    /// `None` if the item does not exist.
+    pub item: Option<Attributes>,
 }
 
 /// Source of fresh ids.

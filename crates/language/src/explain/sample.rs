@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use keyform_core::{AttributeValue, Attributes, Item, Number};
 
-use crate::bind::{self, BindError, Fresh, Inputs, SEALED_OVERHEAD_BYTES, Seal, SealedField};
+use crate::bind::{self, BindError, CurrentItem, Fresh, Inputs, SEALED_OVERHEAD_BYTES, Seal, SealedField};
 use crate::document::ast;
 use crate::schema::{Entity, EntityId, LetSource, Model, Parameter, Read, Result as ReadResult, Test, Type, Write};
 use crate::template::{render, sample};
@@ -130,7 +130,7 @@ impl<'a> Sample<'a> {
     }
 
     /// Returns a sample of an existing item for this key; its unique values differ from the arguments.
-    fn found(&self, table: String, key: Attributes) -> (String, Attributes, Option<Attributes>) {
+    fn found(&self, table: String, key: Attributes) -> CurrentItem {
         let of_table = self.model.entities.iter().filter(|entity| {
             let named = entity.table.map(|table| bind::table_name(self.model.table(table), &self.variables()));
             named.as_ref() == Some(&table) && entity.fields.iter().any(|field| field.flags.unique.is_some())
@@ -139,7 +139,7 @@ impl<'a> Sample<'a> {
             all.extend(more);
             all
         });
-        (table, key, item)
+        CurrentItem { table, key, item }
     }
 }
 

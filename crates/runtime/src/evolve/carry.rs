@@ -101,48 +101,67 @@ pub async fn follow(
         return Ok((done.unwrap_or(Carried::Busy), units));
     };
     let mark = Mark::carried(&form.new, &written, now_millis);
-    let actions = match (following(form, &current, &written), marking(form, old, &mark)) {
-        (Ok(following), Ok(marking)) => [vec![marking], following].concat(),
+    let (following, marking) = match (Following::of(form, &current, &written), marking(form, old, &mark)) {
+        (Ok(following), Ok(marking)) => (following, marking),
         (Err(why), _) | (_, Err(why)) => return Ok((Carried::Stuck(why), 0.0)),
     };
-    match store.call(transaction(actions)).await {
+    let Following { actions, claimed } = following;
+    let first_claim = actions.len() - claimed.len();
+    match store.call(transaction([actions, vec![marking]].concat())).await {
         Ok(output) => Ok((Carried::Moved, spent(&output.capacity))),
-        // Action 0 is the mark and 1 the item; the others are sentinels, of which only claims have a condition.
-        Err(error) if first_failed_condition(&error).is_some_and(|failed| failed.action > 1) => {
-            Ok((Carried::Stuck("another item has the same unique value".to_owned()), 0.0))
+        Err(error) => {
+            let failed = first_failed_condition(&error).and_then(|failed| failed.action.checked_sub(first_claim));
+            match failed.and_then(|failed| claimed.get(failed)) {
+                Some(name) => Ok((Carried::Stuck(taken(name)), 0.0)),
+                None if error.code() == ErrorCode::TransactionCanceled || is_contention(&error) => {
+                    Ok((Carried::Busy, 0.0))
+                }
+                None => Err(error),
+            }
         }
-        Err(error) if error.code() == ErrorCode::TransactionCanceled || is_contention(&error) => {
-            Ok((Carried::Busy, 0.0))
-        }
-        Err(error) => Err(error),
     }
 }
 
-/// Returns the actions that replace the new item and move the sentinels of its unique values.
-fn following(form: &Form, current: &Attributes, written: &Attributes) -> Result<Vec<TransactAction>, String> {
-    let mut actions = vec![TransactAction::Put {
-        table: form.new.name.clone(),
-        item: written.clone(),
-        condition: Some(unchanged(form, current)?),
-        return_item_on_failure: false,
-    }];
-    let claims_of = |item| claims(&form.new.table, &form.new.name, &form.new.entity, item);
-    let before = claims_of(current).map_err(|error| error.to_string())?;
-    let after = claims_of(written).map_err(|error| error.to_string())?;
-    let key = |claim: &TransactAction| match claim {
-        TransactAction::Put { item, .. } => Some(form.new.key_of(item)),
-        TransactAction::Update { .. } | TransactAction::Delete { .. } | TransactAction::Check { .. } => None,
-    };
-    let is_among = |claims: &[(String, TransactAction)], claim| claims.iter().any(|(_, one)| key(one) == key(claim));
-    // In one table the old application has released the value itself, and another item may have claimed it since.
-    let released = before.iter().filter(|(_, claim)| form.old.name != form.new.name && !is_among(&after, claim));
-    actions.extend(released.filter_map(|(_, claim)| {
-        let table = form.new.name.clone();
-        Some(TransactAction::Delete { table, key: key(claim)?, condition: None, return_item_on_failure: false })
-    }));
-    let claimed = after.iter().filter(|(_, claim)| !is_among(&before, claim));
-    actions.extend(claimed.map(|(_, claim)| keep_own(form, claim.clone())));
-    Ok(actions)
+fn taken(field: &str) -> String {
+    format!("another item has the same `{field}`")
+}
+
+/// Actions that replace the new item and move the sentinels of its unique values.
+struct Following {
+    actions: Vec<TransactAction>,
+    /// Fields of the claims, which are the last actions.
+    claimed: Vec<String>,
+}
+
+impl Following {
+    fn of(form: &Form, current: &Attributes, written: &Attributes) -> Result<Self, String> {
+        let mut actions = vec![TransactAction::Put {
+            table: form.new.name.clone(),
+            item: written.clone(),
+            condition: Some(unchanged(form, current)?),
+            return_item_on_failure: false,
+        }];
+        let claims_of = |item| claims(&form.new.table, &form.new.name, &form.new.entity, item);
+        let before = claims_of(current).map_err(|error| error.to_string())?;
+        let after = claims_of(written).map_err(|error| error.to_string())?;
+        let key = |claim: &TransactAction| match claim {
+            TransactAction::Put { item, .. } => Some(form.new.key_of(item)),
+            TransactAction::Update { .. } | TransactAction::Delete { .. } | TransactAction::Check { .. } => None,
+        };
+        let is_among = |claims: &[(String, TransactAction)], claim: &TransactAction| {
+            claims.iter().any(|(_, one)| key(one) == key(claim))
+        };
+        // In one table the old application has released the value itself, and another item may have claimed it since.
+        let released = before.iter().filter(|(_, claim)| form.old.name != form.new.name && !is_among(&after, claim));
+        actions.extend(released.filter_map(|(_, claim)| {
+            let table = form.new.name.clone();
+            Some(TransactAction::Delete { table, key: key(claim)?, condition: None, return_item_on_failure: false })
+        }));
+        let (claimed, claims): (Vec<String>, Vec<TransactAction>) =
+            after.into_iter().filter(|(_, claim)| !is_among(&before, claim)).unzip();
+        actions.extend(claims.into_iter().map(|claim| keep_own(form, claim)));
+        Ok(Self { actions, claimed })
+    }
 }
 
 fn transaction(actions: Vec<TransactAction>) -> TransactWriteItems {
@@ -241,7 +260,7 @@ async fn refused(
     }
     for (number, name) in unique.iter().enumerate() {
         if code(number + 2) == Some("ConditionalCheckFailed") {
-            return Ok((Some(Carried::Stuck(format!("another item has the same `{name}`"))), 0.0));
+            return Ok((Some(Carried::Stuck(taken(name))), 0.0));
         }
     }
     match (0..reasons.len()).find_map(code) {

@@ -44,3 +44,64 @@ fn equal(name: &str, value: &AttributeValue) -> Condition {
         right: Operand::Value(value.clone().into()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use keyform_core::Item;
+    use keyform_language::Checked;
+
+    use super::*;
+
+    const MODEL: &str = r#"
+        model shop
+        table Orders { key pk }
+        entity Order in Orders {
+          key "ORDER#{orderId}"
+          orderId:  slug(1..20)
+          currency: string(3)
+        }
+        evolve Order { set currency = "EUR" }
+    "#;
+
+    fn form() -> Form {
+        Form::all(&Checked::read(MODEL).model, &BTreeMap::new()).remove(0)
+    }
+
+    /// Returns an item with this many attributes.
+    fn item(count: usize) -> Attributes {
+        let extra = (2..count).map(|number| (format!("extra{number:03}"), AttributeValue::from("x")));
+        [("pk".to_owned(), "ORDER#a".into()), ("orderId".to_owned(), "a".into())].into_iter().chain(extra).collect()
+    }
+
+    #[test]
+    fn a_change_of_any_attribute_is_noticed() {
+        let read = item(100);
+        let condition = unchanged(&form(), &read).unwrap();
+        assert!(condition.holds(Some(&Item::from(&read))));
+        for name in read.keys() {
+            let mut changed = read.clone();
+            changed.insert(name.clone(), "y".into());
+            assert!(!condition.holds(Some(&Item::from(&changed))), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_field_or_a_mark_that_was_added_is_noticed() {
+        let read = item(2);
+        let condition = unchanged(&form(), &read).unwrap();
+        for name in ["currency", MARK] {
+            let mut changed = read.clone();
+            changed.insert(name.to_owned(), "EUR".into());
+            assert!(!condition.holds(Some(&Item::from(&changed))), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_item_with_more_fields_than_a_request_can_compare_is_refused() {
+        assert!(unchanged(&form(), &item(148)).is_ok());
+        let refused = unchanged(&form(), &item(149)).unwrap_err();
+        assert_eq!(refused, "it has 151 fields, more than one request can compare");
+    }
+}

@@ -24,6 +24,12 @@ impl Known {
         self.answers.lock().unwrap_or_else(PoisonError::into_inner).push((operation, output.clone()));
     }
 
+    /// Returns whether anything was read.
+    #[cfg(test)]
+    pub(super) fn has_answers(&self) -> bool {
+        !self.answers.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
     fn answer(&self, operation: &Operation) -> Option<Output> {
         let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         answers.iter().find(|(asked, _)| asked == operation).map(|(_, output)| output.clone())

@@ -332,6 +332,75 @@ async fn an_item_that_cannot_move_is_named_and_keeps_the_cut_over_away() {
 }
 
 #[tokio::test]
+async fn a_unique_value_that_the_old_application_changes_moves_with_its_item() {
+    let store = Store::embedded();
+    let clock = Clock::new();
+    users(&store.execute, &clock).await;
+    let migration = migration(USERS_AFTER, &store.execute, &clock);
+    migration.run(&pace("one"), &quiet).await.unwrap();
+    let mended = format!(
+        "{USERS_BEFORE} write mend(name, email) -> User {{ update User(name) {{ email = email }} else Unknown }}"
+    );
+    let v1 = runner(&mended, &store.execute, &clock);
+    let v2 = runner(USERS_AFTER, &store.execute, &clock);
+    write(&v1, "mend", &[("name", "ada"), ("email", "ada@home.example")]).await.unwrap();
+    clock.advance(61_000);
+    assert!(migration.run(&pace("one"), &quiet).await.unwrap().stuck.is_empty());
+    let taken = write(&v2, "signUp", &[("name", "eve"), ("email", "ada@home.example")]).await;
+    assert!(matches!(taken, Err(RunError::Refused { .. })), "the new address is claimed: {taken:?}");
+    write(&v2, "signUp", &[("name", "eve"), ("email", "ada@example.com")]).await.unwrap();
+    // An address that another item of the new form has.
+    write(&v1, "mend", &[("name", "cy"), ("email", "ada@example.com")]).await.unwrap();
+    clock.advance(61_000);
+    let stuck = migration.run(&pace("one"), &quiet).await.unwrap().stuck;
+    assert!(matches!(stuck.as_slice(), [why] if why.contains("another item has the same `email`")), "{stuck:?}");
+}
+
+#[tokio::test]
+async fn a_change_after_a_conversion_in_place_is_not_overwritten() {
+    let before = r#"
+        model shop
+        table Orders "orders-{stage}" { key pk }
+        entity Order in Orders {
+          key "ORDER#{orderId}"
+          orderId: slug(1..20)
+          total: string
+        }
+        write place(orderId, total) -> Order { create Order {} else Taken }
+    "#;
+    let after = r#"
+        model shop
+        table Orders "orders-{stage}" { key pk }
+        entity Order in Orders {
+          key "ORDER#{orderId}"
+          orderId: slug(1..20)
+          total: string
+          currency: string(3)
+        }
+        evolve Order { set currency = "EUR" }
+        read order(orderId) -> Order
+        write change(orderId, currency) -> Order { update Order(orderId) { currency = currency } else Unknown }
+    "#;
+    for store in Store::all().await {
+        let clock = Clock::new();
+        let v1 = runner(before, &store.execute, &clock);
+        v1.create_tables().await.unwrap();
+        write(&v1, "place", &[("orderId", "a"), ("total", "1")]).await.unwrap();
+        let migration = migration(after, &store.execute, &clock);
+        migration.prepare().await.unwrap();
+        let form = &migration.forms()[0];
+        let read_before = dump(&store.execute, &form.old.name, &["pk"]).await.into_values().next().unwrap();
+        let v2 = runner(after, &store.execute, &clock);
+        write(&v2, "change", &[("orderId", "a"), ("currency", "USD")]).await.unwrap();
+        let now = Surroundings::now_millis(&*clock);
+        let carried = carry(&*store.execute, form, &read_before, now).await.unwrap().0;
+        assert_eq!(carried, Carried::Already, "{}", store.name);
+        assert_eq!(text(&one(read(&v2, "order", &[("orderId", "a")]).await).unwrap(), "currency"), "USD");
+        store.stop();
+    }
+}
+
+#[tokio::test]
 async fn a_writer_that_dies_between_its_requests_leaves_one_item() {
     let mut done = false;
     for requests in 0..40 {

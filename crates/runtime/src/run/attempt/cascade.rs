@@ -81,3 +81,84 @@ fn without_intents(error: Error) -> RunError {
         _ => error.into(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use keyform_core::error::table;
+    use keyform_core::{AttributeValue, Operation};
+    use keyform_language::bookkeeping::CASCADES;
+
+    use super::Cascade;
+    use crate::run::RunError;
+    use crate::run::attempt::state::Written;
+    use crate::run::attempt::step::Step as _;
+    use crate::run::attempt::testing::{Rig, now, page, written};
+
+    fn clear_all() -> Rig {
+        let shelves = AttributeValue::L(vec!["a".into(), "b".into()]);
+        Rig::new("clearAll", &[("shelves", shelves)])
+    }
+
+    /// Returns the requests as `put` or `delete` of an intent, or `query` of dependents.
+    fn names(rig: &Rig) -> Vec<&'static str> {
+        let name = |operation: &Operation| match operation {
+            Operation::PutItem(put) if put.table == CASCADES => "put",
+            Operation::DeleteItem(delete) if delete.table == CASCADES => "delete",
+            Operation::Query(_) => "query",
+            other => panic!("{other:?}"),
+        };
+        rig.requests().iter().map(name).collect()
+    }
+
+    fn after(rig: &Rig, announced: bool, result: Result<Written, RunError>) {
+        let fixed = rig.fixed();
+        let mut attempt = rig.bound(&fixed).decided(result);
+        attempt.state.deleted.announced = announced;
+        now(Cascade.after(&mut attempt).result());
+    }
+
+    #[test]
+    fn the_intents_of_a_batch_are_put_before_it() {
+        let rig = clear_all().answers([written(None), written(None)]);
+        let fixed = rig.fixed();
+        let mut attempt = rig.bound(&fixed);
+        now(Cascade.before(&mut attempt).result()).unwrap();
+        assert_eq!(names(&rig), ["put", "put"]);
+        assert!(attempt.state.deleted.announced);
+    }
+
+    #[test]
+    fn a_transaction_contains_its_intent() {
+        let rig = Rig::new("clear", &[("shelf", "s".into())]);
+        let fixed = rig.fixed();
+        let mut attempt = rig.bound(&fixed);
+        now(Cascade.before(&mut attempt).result()).unwrap();
+        assert!(names(&rig).is_empty() && !attempt.state.deleted.announced);
+    }
+
+    #[test]
+    fn an_applied_delete_is_followed_by_those_of_its_dependents() {
+        let rig = Rig::new("clear", &[("shelf", "s".into())]).answers([page(&[]), written(None)]);
+        after(&rig, false, Ok(Written::Applied(None)));
+        assert_eq!(names(&rig), ["query", "delete"]);
+    }
+
+    #[test]
+    fn announced_intents_are_withdrawn_unless_the_outcome_is_unknown() {
+        let rig = clear_all().answers([written(None), written(None)]);
+        after(&rig, true, Err(RunError::Busy));
+        assert_eq!(names(&rig), ["delete", "delete"]);
+        let rig = clear_all();
+        after(&rig, true, Err(RunError::Unknown("timeout".to_owned())));
+        assert!(names(&rig).is_empty());
+    }
+
+    #[test]
+    fn a_missing_table_is_explained() {
+        let rig = Rig::new("clear", &[("shelf", "s".into())]).answers([Err(table::resource_not_found())]);
+        let fixed = rig.fixed();
+        let mut attempt = rig.sent(&fixed);
+        let decision = Cascade.decide(&mut attempt).map(|decision| now(decision.result()));
+        assert!(matches!(decision, Some(Err(RunError::NotRunnable(why))) if why.contains(CASCADES)));
+    }
+}

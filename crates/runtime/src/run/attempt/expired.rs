@@ -28,6 +28,40 @@ impl Step for Expired {
 /// Returns the request that deletes an expired item, if such an item made the request fail.
 fn clearing(sent: &Sent) -> Option<DeleteItem> {
     let failed = first_failed_condition(sent.response.error()?)?;
-    let (lives, clearing) = sent.actions.get(failed.action)?.clearing.as_ref()?;
-    (!lives.holds(failed.item)).then(|| clearing.clone())
+    let clearing = sent.actions.get(failed.action)?.clearing.as_ref()?;
+    (!clearing.lives.holds(failed.item)).then(|| clearing.delete.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use keyform_core::{AttributeValue, Operation};
+
+    use super::Expired;
+    use crate::run::RunError;
+    use crate::run::attempt::step::Step as _;
+    use crate::run::attempt::testing::{NOW_MILLIS, Rig, attributes, condition_failed, now, written};
+
+    fn touched(ends_secs: i64) -> Rig {
+        let ends = AttributeValue::from(ends_secs);
+        let session = attributes(&[("pk", "SESSION#s".into()), ("sk", "META".into()), ("ends", ends)]);
+        Rig::new("touch", &[("session", "s".into()), ("ends", (NOW_MILLIS / 1000 + 60).into())])
+            .answers([condition_failed(Some(&session)), written(None)])
+    }
+
+    #[test]
+    fn an_expired_item_is_deleted_and_the_upsert_repeated() {
+        let rig = touched(NOW_MILLIS / 1000 - 60);
+        let fixed = rig.fixed();
+        let mut attempt = rig.sent(&fixed);
+        let decision = Expired.decide(&mut attempt).unwrap();
+        assert_eq!(now(decision.result()), Err(RunError::Busy));
+        assert!(matches!(rig.requests().last(), Some(Operation::DeleteItem(delete)) if delete.condition.is_some()));
+    }
+
+    #[test]
+    fn a_live_item_is_left_to_the_other_steps() {
+        let rig = touched(NOW_MILLIS / 1000 + 60);
+        let fixed = rig.fixed();
+        assert!(Expired.decide(&mut rig.sent(&fixed)).is_none());
+    }
 }

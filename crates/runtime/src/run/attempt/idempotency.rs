@@ -148,7 +148,7 @@ impl Runner {
 
     /// Returns the identity of a call. The same key from another caller, for another pattern or for other tables is a
     /// different call.
-    fn once(&self, write: &Write, call: &Call, key: &str) -> Once {
+    pub(super) fn once(&self, write: &Write, call: &Call, key: &str) -> Once {
         let model = &self.checked.model;
         let tables: Vec<&str> = model.tables.iter().map(|table| table.physical.as_str()).collect();
         let tables = tables.join("\n");
@@ -364,4 +364,110 @@ fn hash(parts: &[&[u8]]) -> String {
         hash.update(part);
     }
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::attempt::testing::{Rig, account, attributes, got, now, transacted, written};
+
+    fn open() -> Rig {
+        Rig::new("open", &[("name", "a".into()), ("owner", "ada".into()), ("pin", "1234".into())])
+    }
+
+    /// Returns the record of a call, with this answer.
+    fn recorded(rig: &Rig, answer: Option<Attributes>) -> Attributes {
+        let mut record = rig.write_call().once.unwrap().record();
+        record.extend(answer.map(|answer| (ANSWER.to_owned(), AttributeValue::M(answer))));
+        record
+    }
+
+    fn after(rig: &Rig, result: Result<Written, RunError>) -> Result<Written, RunError> {
+        let fixed = rig.fixed();
+        let mut attempt = rig.reading(&fixed).decided(result);
+        now(Idempotency.after(&mut attempt).result());
+        attempt.state.written
+    }
+
+    #[test]
+    fn a_batch_cannot_have_a_key() {
+        let import = Rig::new("import", &[("names", AttributeValue::L(Vec::new()))]);
+        assert_eq!(Idempotency.admit(&import.write_call()), Ok(()));
+        let refused = Idempotency.admit(&import.under_key("k").write_call());
+        assert!(matches!(refused, Err(RunError::NotRunnable(why)) if why.contains("it is a batch")));
+    }
+
+    #[test]
+    fn a_put_becomes_a_transaction_with_its_record_without_secrets() {
+        let rig = open().under_key("k");
+        let fixed = rig.fixed();
+        let mut attempt = rig.bound(&fixed);
+        now(Idempotency.before(&mut attempt).result()).unwrap();
+        let Operation::TransactWriteItems(transaction) = attempt.state.operation else { panic!("no transaction") };
+        let [TransactAction::Put { .. }, TransactAction::Put { table, item, condition: Some(_), .. }] =
+            transaction.actions.as_slice()
+        else {
+            panic!("{transaction:?}")
+        };
+        let Some(AttributeValue::M(answer)) = item.get(ANSWER) else { panic!("{item:?}") };
+        assert_eq!((table.as_str(), answer.get("owner"), answer.get("pin")), (ANSWERS, Some(&"ada".into()), None));
+    }
+
+    #[test]
+    fn a_write_without_key_stays_as_it_is() {
+        let rig = open();
+        let fixed = rig.fixed();
+        let mut attempt = rig.bound(&fixed);
+        now(Idempotency.before(&mut attempt).result()).unwrap();
+        assert!(matches!(attempt.state.operation, Operation::PutItem(_)));
+    }
+
+    #[test]
+    fn the_result_of_an_update_is_added_to_its_record() {
+        let stored = account("a", "ada");
+        let rig = Rig::new("pay", &[("name", "a".into()), ("amount", 1.into())]).under_key("k");
+        let rig = rig.answers([transacted(), got(Some(&stored)), written(None)]);
+        let fixed = rig.fixed();
+        let mut attempt = rig.sent(&fixed);
+        let key = attributes(&[("pk", "ACCOUNT#a".into()), ("sk", "META".into())]);
+        attempt.state.promised = Some(Promised::At { table: "Main".to_owned(), key });
+        let result = now(Idempotency.decide(&mut attempt).unwrap().result());
+        assert!(matches!(result, Ok(Written::Applied(Some(_)))), "{result:?}");
+        assert!(matches!(rig.requests().last(), Some(Operation::UpdateItem(update)) if update.table == ANSWERS));
+    }
+
+    #[test]
+    fn a_repeated_call_gets_the_answer_of_the_first() {
+        let rig = open().under_key("k");
+        let record = recorded(&rig, Some(account("a", "first")));
+        let rig = rig.answers([got(Some(&record))]);
+        let refused = RunError::Refused { outcome: "Taken".to_owned(), item: None };
+        let result = after(&rig, Err(refused));
+        let Ok(Written::Applied(Some(found))) = result else { panic!("{result:?}") };
+        assert_eq!((found.fields.get("owner"), found.fields.get("pin")), (Some(&"first".into()), None));
+    }
+
+    #[test]
+    fn a_key_that_was_used_for_other_arguments_is_refused() {
+        let rig = open().under_key("k");
+        let mut record = recorded(&rig, None);
+        record.insert(REQUEST.to_owned(), "another".into());
+        assert_eq!(after(&rig.answers([got(Some(&record))]), Ok(Written::Kept)), Err(RunError::KeyReused));
+    }
+
+    #[test]
+    fn a_refused_first_call_stays_refused_and_leaves_no_record() {
+        let rig = open().under_key("k").answers([got(None)]);
+        assert_eq!(after(&rig, Err(RunError::Forbidden)), Err(RunError::Forbidden));
+    }
+
+    #[test]
+    fn an_attempt_that_is_repeated_is_not_compared_with_the_record() {
+        let rig = open().under_key("k");
+        let fixed = rig.fixed();
+        let mut attempt = rig.reading(&fixed).decided(Err(RunError::Busy));
+        attempt.state.again = true;
+        now(Idempotency.after(&mut attempt).result());
+        assert!(rig.requests().is_empty());
+    }
 }

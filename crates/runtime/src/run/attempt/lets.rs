@@ -71,3 +71,38 @@ fn let_value(answer: Answer) -> Option<AttributeValue> {
 fn as_map(found: Found) -> AttributeValue {
     AttributeValue::M(found.fields.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use keyform_core::AttributeValue;
+
+    use super::Lets;
+    use crate::run::attempt::step::Step as _;
+    use crate::run::attempt::testing::{Rig, account, got, now};
+
+    #[test]
+    fn a_let_holds_the_item_that_its_read_found() {
+        let stored = account("a", "ada");
+        for (answer, owner) in [(Some(&stored), Some("ada")), (None, None)] {
+            let rig = Rig::new("copy", &[("name", "a".into()), ("to", "b".into())]).answers([got(answer)]);
+            let fixed = rig.fixed();
+            let mut attempt = rig.reading(&fixed);
+            now(Lets.read(&mut attempt).result()).unwrap();
+            let found = match attempt.state.inputs.lets.as_slice() {
+                [Some(AttributeValue::M(fields))] => fields.get("owner").cloned(),
+                [None] => None,
+                lets => panic!("{lets:?}"),
+            };
+            assert_eq!(found, owner.map(AttributeValue::from));
+        }
+    }
+
+    #[test]
+    fn what_a_let_reads_for_an_external_caller_is_recorded() {
+        let rig = Rig::new("copy", &[("name", "a".into()), ("to", "b".into())]).called_by("ada").answers([got(None)]);
+        let fixed = rig.fixed();
+        let mut attempt = rig.reading(&fixed);
+        now(Lets.read(&mut attempt).result()).unwrap();
+        assert!(attempt.known.is_some_and(|known| known.has_answers()));
+    }
+}

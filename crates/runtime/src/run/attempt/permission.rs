@@ -21,3 +21,37 @@ impl Step for Permission {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Permission;
+    use crate::run::RunError;
+    use crate::run::attempt::step::Step as _;
+    use crate::run::attempt::testing::{Rig, account, got, now};
+
+    fn permitted(rig: Rig) -> (Result<(), RunError>, usize) {
+        let fixed = rig.fixed();
+        let mut attempt = rig.reading(&fixed);
+        let result = now(Permission.read(&mut attempt).result());
+        (result, rig.requests().len())
+    }
+
+    #[test]
+    fn a_guard_decides_with_one_read() {
+        let stored = account("a", "ada");
+        let call = || Rig::new("spend", &[("name", "a".into())]).answers([got(Some(&stored))]);
+        assert_eq!(permitted(call().called_by("ada")), (Ok(()), 1));
+        assert_eq!(permitted(call().called_by("bob")), (Err(RunError::Forbidden), 1));
+    }
+
+    #[test]
+    fn application_code_is_permitted_without_a_read() {
+        assert_eq!(permitted(Rig::new("spend", &[("name", "a".into())])), (Ok(()), 0));
+    }
+
+    #[test]
+    fn a_write_without_allow_is_not_for_external_callers() {
+        let call = Rig::new("close", &[("name", "a".into())]).called_by("ada");
+        assert_eq!(permitted(call), (Err(RunError::Forbidden), 0));
+    }
+}

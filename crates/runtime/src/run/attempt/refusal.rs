@@ -87,14 +87,14 @@ impl<'a> Called<'a> {
     /// Returns the outcome of one action. `item` is the item that its conditions were evaluated on.
     pub(super) async fn refused_by(&self, number: usize, item: Option<&Item>) -> Result<Written, RunError> {
         let action: Option<&BoundAction> = self.actions.get(number);
-        let name = action.and_then(|action| action.refusals.iter().find(|(condition, _)| !condition.holds(item)));
+        let failed = action.and_then(|action| action.demands.iter().find(|demand| !demand.condition.holds(item)));
         let planned = action.and_then(|action| self.of.plan.at(&action.step));
         let current = match item.zip(planned) {
             Some((item, planned)) => self.shown(planned.entity, item).await?,
             None => None,
         };
-        match name {
-            Some((_, refusal)) => named(&refusal.outcome, current),
+        match failed {
+            Some(demand) => named(&demand.refusal.outcome, current),
             // The item changed between the refusal and its image: the failed condition is unknown.
             None => Err(RunError::Conflict(current.map(Box::new))),
         }
@@ -110,5 +110,66 @@ impl<'a> Called<'a> {
             return Ok(None);
         };
         Ok(self.of.runner.may_read(&found, item, self.of.call, self.known).await.then_some(found))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use keyform_core::error::table;
+    use keyform_core::{Error, Operation, Output};
+
+    use super::{Refusal, named};
+    use crate::run::RunError;
+    use crate::run::attempt::state::Written;
+    use crate::run::attempt::step::Step as _;
+    use crate::run::attempt::testing::{Rig, account, cancelled, condition_failed, now, written};
+
+    fn open() -> Rig {
+        Rig::new("open", &[("name", "a".into()), ("owner", "ada".into()), ("pin", "1234".into())])
+    }
+
+    fn decided(rig: Rig, answer: Result<Output, Error>) -> Option<Result<Written, RunError>> {
+        let rig = rig.answers([answer]);
+        let fixed = rig.fixed();
+        let mut attempt = rig.sent(&fixed);
+        Refusal.decide(&mut attempt).map(|decision| now(decision.result()))
+    }
+
+    #[test]
+    fn a_refusal_is_named_by_the_model() {
+        assert_eq!(named("keep", None), Ok(Written::Kept));
+        assert_eq!(named("", None), Err(RunError::Conflict(None)));
+        assert_eq!(named("Taken", None), Err(RunError::Refused { outcome: "Taken".to_owned(), item: None }));
+    }
+
+    #[test]
+    fn the_request_asks_for_the_item_that_fails_it() {
+        let rig = open();
+        let fixed = rig.fixed();
+        let mut attempt = rig.bound(&fixed);
+        now(Refusal.before(&mut attempt).result()).unwrap();
+        assert!(matches!(attempt.state.operation, Operation::PutItem(put) if put.return_item_on_failure));
+    }
+
+    #[test]
+    fn the_failed_condition_gives_the_outcome_and_application_code_sees_the_item() {
+        let stored = account("a", "bob");
+        let result = decided(open(), condition_failed(Some(&stored))).unwrap();
+        let Err(RunError::Refused { outcome, item: Some(found) }) = result else { panic!("{result:?}") };
+        assert_eq!((outcome.as_str(), found.fields.get("owner")), ("Taken", Some(&"bob".into())));
+    }
+
+    #[test]
+    fn the_failed_action_of_a_transaction_gives_the_outcome() {
+        let moved = Rig::new("move", &[("name", "a".into()), ("to", "b".into())]);
+        let result = decided(moved, cancelled(&["None", "ConditionalCheckFailed"]));
+        assert_eq!(result, Some(Err(RunError::Refused { outcome: "UnknownTarget".to_owned(), item: None })));
+    }
+
+    #[test]
+    fn every_other_error_is_reported_and_a_response_is_not() {
+        let error = table::resource_not_found();
+        assert_eq!(decided(open(), Err(error.clone())), Some(Err(RunError::Store(error))));
+        assert_eq!(decided(open(), written(None)), None);
     }
 }

@@ -69,11 +69,11 @@ impl Runner {
     /// Returns the outcome that the author named, if one of the write's own conditions does not hold.
     async fn refuse_as_written(&self, called: &Called<'_>, operation: &Operation) -> Result<(), RunError> {
         for (number, (table, key)) in targets(operation).into_iter().enumerate() {
-            let Some(action) = called.actions.get(number).filter(|action| !action.refusals.is_empty()) else {
+            let Some(action) = called.actions.get(number).filter(|action| !action.demands.is_empty()) else {
                 continue;
             };
             let item = self.current(table, key).await?;
-            if action.refusals.iter().any(|(condition, _)| !condition.holds(item.as_ref())) {
+            if action.demands.iter().any(|demand| !demand.condition.holds(item.as_ref())) {
                 called.refused_by(number, item.as_ref()).await?;
             }
         }
@@ -178,5 +178,43 @@ fn going(operation: &Operation) -> Going {
         }
         Operation::BatchWriteItem(_) => targets(operation),
         _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Restrict;
+    use crate::run::RunError;
+    use crate::run::attempt::step::Step as _;
+    use crate::run::attempt::testing::{Rig, attributes, now, page};
+
+    fn refused(rig: &Rig) -> Result<(), RunError> {
+        let fixed = rig.fixed();
+        now(Restrict.before(&mut rig.bound(&fixed)).result())
+    }
+
+    #[test]
+    fn an_item_that_others_refer_to_is_not_deleted() {
+        let lease = attributes(&[
+            ("pk", "ROOM#r".into()),
+            ("sk", "LEASE#l".into()),
+            ("kind", "Lease".into()),
+            ("room", "r".into()),
+            ("lease", "l".into()),
+        ]);
+        let rig = Rig::new("leave", &[("room", "r".into())]).answers([page(&[lease])]);
+        assert_eq!(refused(&rig), Err(RunError::Refused { outcome: "LeaseRemains".to_owned(), item: None }));
+    }
+
+    #[test]
+    fn an_item_without_references_is_deleted_after_one_query() {
+        let rig = Rig::new("leave", &[("room", "r".into())]).answers([page(&[])]);
+        assert_eq!((refused(&rig), rig.requests().len()), (Ok(()), 1));
+    }
+
+    #[test]
+    fn a_delete_that_nothing_restricts_costs_no_query() {
+        let rig = Rig::new("clear", &[("shelf", "s".into())]);
+        assert_eq!((refused(&rig), rig.requests().len()), (Ok(()), 0));
     }
 }

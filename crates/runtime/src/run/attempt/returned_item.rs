@@ -101,8 +101,8 @@ async fn before_delete(
     table: String,
     key: Attributes,
 ) -> Result<Option<Found>, RunError> {
-    let item = match state.current.iter().find(|(name, of, _)| *name == table && *of == key) {
-        Some((_, _, item)) => item.as_ref().map(Item::from),
+    let item = match state.current.iter().find(|current| current.table == table && current.key == key) {
+        Some(current) => current.item.as_ref().map(Item::from),
         None => of.runner.current(table, key).await?,
     };
     item.map(|item| returned_living(of, &item)).transpose().map(Option::flatten)
@@ -154,5 +154,75 @@ impl Runner {
     pub(in crate::run) async fn current(&self, table: String, key: Attributes) -> Result<Option<Item>, RunError> {
         let get = GetItem { table, key, consistent: true, ..GetItem::default() };
         Ok(self.call(get).await?.item)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use keyform_core::AttributeValue;
+
+    use super::{Promised, ReturnedItem};
+    use crate::run::attempt::state::Written;
+    use crate::run::attempt::step::Step as _;
+    use crate::run::attempt::testing::{Rig, account, got, now, transacted, written};
+    use crate::run::{Found, RunError};
+
+    fn owner(found: &Found) -> Option<&AttributeValue> {
+        found.fields.get("owner")
+    }
+
+    /// Runs both hooks around a request with the next answers of the script.
+    fn returned(rig: &Rig) -> Result<Written, RunError> {
+        let fixed = rig.fixed();
+        let mut attempt = rig.bound(&fixed);
+        now(ReturnedItem.before(&mut attempt).result())?;
+        let mut attempt = now(attempt.send());
+        now(ReturnedItem.decide(&mut attempt).unwrap().result())
+    }
+
+    #[test]
+    fn a_put_item_is_known_before_it_is_sent() {
+        let rig = Rig::new("open", &[("name", "a".into()), ("owner", "ada".into()), ("pin", "1234".into())]);
+        let fixed = rig.fixed();
+        let mut attempt = rig.bound(&fixed);
+        now(ReturnedItem.before(&mut attempt).result()).unwrap();
+        assert!(matches!(&attempt.state.promised, Some(Promised::Known(found)) if owner(found) == Some(&"ada".into())));
+    }
+
+    #[test]
+    fn an_updated_item_comes_from_the_response() {
+        let stored = account("a", "ada");
+        let rig = Rig::new("pay", &[("name", "a".into()), ("amount", 1.into())]).answers([written(Some(&stored))]);
+        let result = returned(&rig);
+        assert!(
+            matches!(&result, Ok(Written::Applied(Some(found))) if owner(found) == Some(&"ada".into())),
+            "{result:?}"
+        );
+    }
+
+    #[test]
+    fn an_item_updated_in_a_transaction_is_read_afterwards() {
+        let stored = account("a", "ada");
+        let rig =
+            Rig::new("move", &[("name", "a".into()), ("to", "b".into())]).answers([transacted(), got(Some(&stored))]);
+        let result = returned(&rig);
+        assert!(
+            matches!(&result, Ok(Written::Applied(Some(found))) if owner(found) == Some(&"ada".into())),
+            "{result:?}"
+        );
+    }
+
+    #[test]
+    fn a_write_without_result_returns_nothing() {
+        let rig = Rig::new("leave", &[("room", "r".into())]).answers([written(None)]);
+        assert_eq!(returned(&rig), Ok(Written::Applied(None)));
+    }
+
+    #[test]
+    fn an_error_is_left_to_the_other_steps() {
+        let rig = Rig::new("leave", &[("room", "r".into())]);
+        let rig = rig.answers([Err(keyform_core::error::transaction::conflict())]);
+        let fixed = rig.fixed();
+        assert!(ReturnedItem.decide(&mut rig.sent(&fixed)).is_none());
     }
 }

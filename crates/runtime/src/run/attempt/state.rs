@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use keyform_core::{Attributes, Error, Operation, Output};
-use keyform_language::bind::{self, BoundAction, Inputs, Parent};
+use keyform_language::bind::{self, BoundAction, CurrentItem, Inputs, Parent};
 use keyform_language::plan::WritePlan;
 use keyform_language::schema::{Permission, Write};
 
@@ -49,8 +49,8 @@ pub(super) struct Bound {
     pub(super) operation: Operation,
     /// Possible refusals of each action of the request, in the same order.
     pub(super) actions: Vec<BoundAction>,
-    /// Items that were read before the request, by table and key; `None` for an item that does not exist.
-    pub(super) current: Vec<(String, Attributes, Option<Attributes>)>,
+    /// Items that were read before the request.
+    pub(super) current: Vec<CurrentItem>,
     /// Source of the item that the write returns.
     pub(super) promised: Option<Promised>,
     pub(super) deleted: Deleted,
@@ -203,4 +203,46 @@ fn recorder(call: &WriteCall<'_>) -> Option<Arc<Known>> {
     let asks = matches!(call.write.allow, Some(Permission::When(_))) || !call.write.lets.is_empty();
     let is_outside = matches!(call.call.caller, Caller::Claims(_));
     (asks && is_outside).then(|| Arc::new(Known::on(call.runner.store.clone())))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use keyform_core::{AttributeValue, Operation};
+
+    use super::Written;
+    use crate::run::RunError;
+    use crate::run::attempt::testing::{Rig, now, written};
+
+    fn undone(rig: &Rig, prepare: impl FnOnce(&mut Vec<Option<AttributeValue>>)) -> Result<Written, RunError> {
+        let fixed = rig.fixed();
+        let mut attempt = rig.reading(&fixed);
+        prepare(&mut attempt.state.inputs.lets);
+        match attempt.bind() {
+            ControlFlow::Break(decided) => decided.state.written,
+            ControlFlow::Continue(bound) => panic!("{:?}", bound.state.operation),
+        }
+    }
+
+    #[test]
+    fn a_write_that_its_reads_refuse_or_that_has_nothing_to_do_is_decided_without_a_request() {
+        let copy = Rig::new("copy", &[("name", "a".into()), ("to", "b".into())]);
+        let refused = RunError::Refused { outcome: "UnknownAccount".to_owned(), item: None };
+        assert_eq!(undone(&copy, |lets| lets.push(None)), Err(refused));
+        let import = Rig::new("import", &[("names", AttributeValue::L(Vec::new()))]);
+        assert_eq!(undone(&import, |_| {}), Ok(Written::Kept));
+    }
+
+    #[test]
+    fn the_request_of_every_attempt_is_the_same() {
+        let rig = Rig::new("move", &[("name", "a".into()), ("to", "b".into())]).answers([written(None), written(None)]);
+        let fixed = rig.fixed();
+        now(rig.bound(&fixed).send());
+        let again = now(rig.bound(&fixed).send());
+        assert!(again.state.has_token);
+        let requests = rig.requests();
+        assert!(matches!(requests[0], Operation::TransactWriteItems(_)));
+        assert_eq!(requests[0], requests[1]);
+    }
 }

@@ -181,3 +181,56 @@ impl Fresh for Noted<'_> {
         self.note(self.fresh.token(bytes))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use keyform_core::Operation;
+
+    use super::TwoForms;
+    use crate::run::attempt::step::Step as _;
+    use crate::run::attempt::testing::{Rig, attributes, got, now, written};
+    use crate::run::{RunError, Settings};
+
+    const MODEL: &str = r#"
+        model shop
+        table Orders { key pk }
+        entity Order in Orders {
+          key "ORDER#{orderId}"
+          orderId:  slug(1..20)
+          currency: string(3)
+        }
+        evolve Order { set currency = "EUR" }
+        write convert(orderId, currency) { update Order(orderId) { currency = currency } else UnknownOrder }
+    "#;
+
+    fn convert() -> Rig {
+        Rig::of(MODEL, "convert", &[("orderId", "a".into()), ("currency", "USD".into())], Settings::default())
+    }
+
+    fn read(rig: &Rig) -> Result<(), RunError> {
+        let fixed = rig.fixed();
+        now(TwoForms.read(&mut rig.reading(&fixed)).result())
+    }
+
+    #[test]
+    fn an_old_item_is_converted_before_the_write() {
+        let old = attributes(&[("pk", "ORDER#a".into()), ("orderId", "a".into())]);
+        let new = attributes(&[("pk", "ORDER#a".into()), ("orderId", "a".into()), ("currency", "EUR".into())]);
+        let rig = convert().answers([got(None), got(Some(&old)), written(None), got(Some(&new))]);
+        assert_eq!(read(&rig), Ok(()));
+        assert!(matches!(&rig.requests()[2], Operation::PutItem(put) if put.item == new && put.condition.is_some()));
+    }
+
+    #[test]
+    fn writes_are_refused_during_a_rollback() {
+        let state = attributes(&[("id", "shop".into()), ("phase", "rolling-back".into())]);
+        let rig = convert().answers([got(Some(&state))]);
+        assert!(matches!(read(&rig), Err(RunError::NotRunnable(why)) if why.contains("rolled back")));
+    }
+
+    #[test]
+    fn a_model_without_evolutions_reads_nothing() {
+        let rig = Rig::new("leave", &[("room", "r".into())]);
+        assert_eq!((read(&rig), rig.requests().len()), (Ok(()), 0));
+    }
+}

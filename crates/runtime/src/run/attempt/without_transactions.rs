@@ -64,3 +64,44 @@ fn guarded_below<'a>(runner: &'a Runner, plan: &WritePlan) -> Option<&'a str> {
     let guarded = below.find(|id| plan::guarded_fields(model.entity(*id)).next().is_some());
     guarded.map(|id| model.entity(id).name.as_str())
 }
+
+#[cfg(test)]
+mod tests {
+    use keyform_core::Operation;
+
+    use super::WithoutTransactions;
+    use crate::run::RunError;
+    use crate::run::attempt::step::Step as _;
+    use crate::run::attempt::testing::{Rig, now};
+
+    #[test]
+    fn a_transaction_is_refused_only_where_the_store_has_none() {
+        let arguments = [("name", "a".into()), ("to", "b".into())];
+        let refused = WithoutTransactions.admit(&Rig::without_transactions("move", &arguments).write_call());
+        let why = "`move` is a transaction, and this store has none";
+        assert_eq!(refused, Err(RunError::NotRunnable(why.to_owned())));
+        assert_eq!(WithoutTransactions.admit(&Rig::new("move", &arguments).write_call()), Ok(()));
+    }
+
+    #[test]
+    fn the_intents_of_a_delete_leave_its_request() {
+        let rig = Rig::without_transactions("clear", &[("shelf", "s".into())]);
+        let fixed = rig.fixed();
+        let mut attempt = rig.bound(&fixed);
+        now(WithoutTransactions.before(&mut attempt).result()).unwrap();
+        assert!(matches!(attempt.state.operation, Operation::DeleteItem(_)));
+        assert_eq!(attempt.state.deleted.intents.len(), 1);
+    }
+
+    #[test]
+    fn the_request_stays_a_transaction_where_the_store_has_them() {
+        let rig = Rig::new("clear", &[("shelf", "s".into())]);
+        let fixed = rig.fixed();
+        let mut attempt = rig.bound(&fixed);
+        now(WithoutTransactions.before(&mut attempt).result()).unwrap();
+        assert!(
+            matches!(&attempt.state.operation, Operation::TransactWriteItems(request) if request.actions.len() == 2)
+        );
+        assert!(attempt.state.deleted.intents.is_empty());
+    }
+}

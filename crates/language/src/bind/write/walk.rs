@@ -1,0 +1,111 @@
+//! Visits the actions of a write in order, those of a `for` once per element.
+
+use keyform_core::{AttributeValue, Attributes};
+
+use crate::schema::{Action, Entity, EntityId, Expr, ExprKind, Origin, Place, Step, Table, Type, Write};
+
+use super::super::BindError;
+use super::super::condition::Logic;
+use super::super::evaluate::Scope;
+use super::Refusal;
+
+/// A pass over the actions of a write.
+pub(super) trait Visitor<'a> {
+    /// Returns the values that expressions refer to; the walk adds the elements of `for`s.
+    fn scope(&mut self) -> &mut Scope<'a>;
+
+    /// Visits an action.
+    fn visit(&mut self, visited: Visited<'a, '_>) -> Result<(), BindError>;
+}
+
+/// An action and the kind of item that it addresses.
+#[derive(Clone, Copy)]
+pub(super) struct Visited<'a, 'p> {
+    pub(super) action: &'a Action,
+    /// Indexes of the action's step and of the `for`s around it.
+    pub(super) path: &'p [usize],
+    pub(super) id: EntityId,
+    pub(super) entity: &'a Entity,
+    pub(super) table: &'a Table,
+}
+
+/// Visits every action of a write.
+pub(super) fn actions<'a>(write: &'a Write, visitor: &mut impl Visitor<'a>) -> Result<(), BindError> {
+    steps(write, &write.steps, &mut Vec::with_capacity(1), visitor)
+}
+
+fn steps<'a>(
+    write: &'a Write,
+    steps_in: &'a [Step],
+    path: &mut Vec<usize>,
+    visitor: &mut impl Visitor<'a>,
+) -> Result<(), BindError> {
+    for (number, step) in steps_in.iter().enumerate() {
+        path.push(number);
+        match step {
+            Step::Action(action) => visit(action, path, visitor)?,
+            Step::For(each) => {
+                let list = elements(visitor.scope().typed(&each.list, &Type::Unknown)?);
+                let most = each.max.and_then(|max| usize::try_from(max).ok()).unwrap_or(usize::MAX);
+                if list.len() > most
+                    && let Some(list) = argument_of(write, &each.list)
+                {
+                    return Err(BindError::TooMany { list, most });
+                }
+                for element in list.into_iter().take(most) {
+                    visitor.scope().elements.push(element);
+                    steps(write, &each.steps, path, visitor)?;
+                    visitor.scope().elements.pop();
+                }
+            }
+        }
+        path.pop();
+    }
+    Ok(())
+}
+
+fn visit<'a>(action: &'a Action, path: &[usize], visitor: &mut impl Visitor<'a>) -> Result<(), BindError> {
+    let Some(id) = action.entity else { return Ok(()) };
+    let model = visitor.scope().model;
+    let entity = model.entity(id);
+    let Some(table) = entity.table.map(|table| model.table(table)) else { return Ok(()) };
+    visitor.visit(Visited { action, path, id, entity, table })
+}
+
+/// Returns the name of the argument that a list comes from. Lists that were read have none: the author limits those in
+/// the model.
+fn argument_of(write: &Write, list: &Expr) -> Option<String> {
+    let ExprKind::Place(Place { origin: Origin::Parameter(number), .. }) = &list.kind else { return None };
+    write.parameters.get(*number).map(|parameter| format!("`{}`", parameter.field_name))
+}
+
+/// Returns the elements a `for` iterates over; empty for a value that is not a list or set.
+fn elements(list: Option<AttributeValue>) -> Vec<AttributeValue> {
+    match list {
+        Some(AttributeValue::L(list)) => list,
+        Some(AttributeValue::Ss(set)) => set.into_iter().map(AttributeValue::S).collect(),
+        Some(AttributeValue::Ns(set)) => set.into_iter().map(AttributeValue::N).collect(),
+        Some(AttributeValue::Bs(set)) => set.into_iter().map(AttributeValue::B).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the refusal that the reads decide: a `let` without result, or a `require` that does not hold.
+pub(super) fn refused_by_reads(write: &Write, scope: &Scope<'_>) -> Result<Option<Refusal>, BindError> {
+    for (number, binding) in write.lets.iter().enumerate() {
+        if binding.read().is_some() && binding.outcome.is_some() && scope.lets[number].is_none() {
+            return Ok(Some(Refusal::of(binding.outcome.as_ref())));
+        }
+    }
+    for require in &write.requires {
+        if scope.condition(&require.condition, "")? == Logic::Known(false) {
+            return Ok(Some(Refusal::of(require.outcome.as_ref())));
+        }
+    }
+    Ok(None)
+}
+
+/// Extracts the primary key of a whole item.
+pub(in super::super) fn key_of(table: &Table, item: &Attributes) -> Attributes {
+    table.key_names().filter_map(|name| Some((name.to_owned(), item.get(name)?.clone()))).collect()
+}
