@@ -20,7 +20,13 @@ impl Engine {
 
     /// Returns the table's description as an output.
     pub(crate) fn table_output(&self, table: &Table, status: Status) -> Output {
-        Output::Table(Box::new(description(&self.settings, table, status)))
+        let now_ms = self.env.now_ms();
+        let mut described = description(&self.settings, table, status);
+        described.throughput = described.throughput.at(now_ms);
+        for index in &mut described.global_indexes {
+            index.throughput = index.throughput.at(now_ms);
+        }
+        Output::Table(Box::new(described))
     }
 }
 
