@@ -56,4 +56,4 @@ pub use metrics::{Figure, FigureKind};
 pub use security::Security;
 pub use server::{Running, Server};
 pub use settings::{Clock, Limits, MetricsAddress, Probe, Settings, Timeouts};
-pub use throttle::{Attempts, Rate, Stopwatch, Throttle, Throttled};
+pub use throttle::{Attempts, Rate, Stopwatch, Throttle, Throttled, beginning};
