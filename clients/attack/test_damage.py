@@ -100,6 +100,7 @@ def test_damaged_last_frame_is_a_warning_with_byte_counts(serve, again, argument
 
 
 def test_torn_last_frame_is_no_warning(serve, again):
+    """The end of the frame was never written: the space taken ahead is still zeros."""
     server = serve(*PLAIN)
     create(server)
     assert put(server, "first").status == 200
@@ -107,9 +108,27 @@ def test_torn_last_frame_is_no_warning(serve, again):
     server.kill()
     journal = journals(server)[-1]
     content = journal.read_bytes()
-    journal.write_bytes(content[: last_byte(journal) - 500])
+    kept = last_byte(journal) - 500
+    journal.write_bytes(content[:kept] + bytes(len(content) - kept))
     restarted = again(server, *PLAIN).wait_until_ready()
-    assert "may have been acknowledged" not in restarted.err
+    assert "WARN" not in restarted.err
+    assert "Item" in get(restarted, "first").json
+
+
+def test_a_truncated_journal_is_a_warning_with_byte_counts(serve, again):
+    server = serve(*PLAIN)
+    create(server)
+    assert put(server, "first").status == 200
+    assert put(server, "last", "x" * 1000).status == 200
+    server.kill()
+    journal = journals(server)[-1]
+    content = journal.read_bytes()[: last_byte(journal) - 500]
+    journal.write_bytes(content)
+    restarted = again(server, *PLAIN).wait_until_ready()
+    warning = next(line for line in restarted.err.splitlines() if "bytes were removed" in line)
+    assert "WARN" in warning and journal.name in warning
+    kept, dropped = (int(re.search(rf"{name}=(\d+)", warning)[1]) for name in ("bytes_kept", "bytes_dropped"))
+    assert kept + dropped == len(content) and dropped > 400
     assert "Item" in get(restarted, "first").json
 
 

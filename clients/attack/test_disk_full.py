@@ -115,6 +115,19 @@ def test_a_full_disk_refuses_writes_and_takes_them_again(serve, disk):
     check_items(serve(*disk.arguments, prefix=disk.prefix), [*acknowledged, "second"])
 
 
+def test_a_stop_on_a_full_disk_loses_nothing_and_is_no_failure(serve, disk):
+    server = serve(*disk.arguments, prefix=disk.prefix)
+    assert server.dynamodb("CreateTable", {"TableName": "items", **KEY}).status == 200
+    acknowledged = list(range(20))
+    assert all(put(server, number).status == 200 for number in acknowledged)
+    disk.fill()
+    more, _ = put_until_refused(server, 1000)
+    assert server.stop() == 0, server.err
+    assert "WARN" in server.err and "no acknowledged write is lost" in server.err, server.err
+    disk.free()
+    check_items(serve(*disk.arguments, prefix=disk.prefix), [*acknowledged, *more])
+
+
 def test_a_server_on_a_full_disk_starts_and_reads(serve, disk):
     first = serve(*disk.arguments, prefix=disk.prefix)
     assert first.dynamodb("CreateTable", {"TableName": "items", **KEY}).status == 200

@@ -198,13 +198,13 @@ def agent_tables(ada, workspace, agent):
 
 
 def resources_of_workspace(ada, workspace):
-    channel, server = (str(uuid.uuid4()) for _ in range(2))
     ada.write("setWorkspaceApiKey", workspaceId=workspace, provider="google", key="a-key")
     files = [{"name": "Notes", "text": "0123456789"}]
     document = ada.write("uploadDocuments", workspaceId=workspace, folder="drafts", files=files)[0]["documentId"]
-    ada.write("createChannel", workspaceId=workspace, channelId=channel, type="email", name="Alerts", config={"to": "ops@example.com"})
-    ada.write("setEmailConnection", workspaceId=workspace, type="smtp", name="Post", config={"host": "mail.example.com"})
-    ada.write("createMcpServer", workspaceId=workspace, serverId=server, name="Files", url="https://mcp.example.com", authType="none", config={})
+    smtp = {"host": "mail.example.com", "port": 587, "secure": True, "username": "ada", "password": "secret", "fromEmail": "ada@example.com"}
+    channel = ada.write("addChannel", workspaceId=workspace, type="email", name="Alerts", config={"address": "ops@example.com"})["channelId"]
+    ada.write("connectEmail", workspaceId=workspace, type="smtp", name="Post", config=smtp)
+    server = ada.write("addMcpServer", workspaceId=workspace, name="Files", url="https://mcp.example.com", authType="none")["serverId"]
     of_workspace = {"workspaceId": workspace}
     yield get("workspace-api-key: get", "workspace-api-key", {"pk": f"workspace-api-keys/{workspace}/google", "sk": "key"}, "provider", "google",
               note="one for each provider")

@@ -105,11 +105,21 @@ pub(crate) const NAMES: &str = "A store is data:DIR (a data directory), dynamodb
 /// Returns placeholder credentials for a server on this machine, which accepts any signature by default, if the
 /// environment has none.
 fn stand_in(address: &str) -> Option<Credentials> {
-    let host = address.split("://").nth(1)?;
-    let is_here = ["127.0.0.1", "localhost", "[::1]"].iter().any(|here| host.starts_with(here));
     let has_own = std::env::var_os("AWS_ACCESS_KEY_ID").is_some() || std::env::var_os("AWS_PROFILE").is_some();
-    (is_here && !has_own)
+    (is_here(address) && !has_own)
         .then(|| Credentials { access_key_id: "keyform".to_owned(), secret_access_key: "keyform".to_owned() })
+}
+
+/// Returns whether a URL names this machine. Another host can begin with the same text, as in `localhost.example.com`,
+/// and a user name can precede the host.
+fn is_here(url: &str) -> bool {
+    let Some((_, rest)) = url.split_once("://") else { return false };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = match authority.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+        _ => authority,
+    };
+    ["127.0.0.1", "localhost", "[::1]"].iter().any(|here| host.eq_ignore_ascii_case(here))
 }
 
 /// Open store.
@@ -204,4 +214,34 @@ fn open(config: &Config) -> Result<Database, Failure> {
         )),
         other => other.into(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_here;
+
+    #[test]
+    fn only_the_whole_host_is_this_machine() {
+        for url in [
+            "http://127.0.0.1",
+            "http://localhost:8000",
+            "https://LOCALHOST/",
+            "http://[::1]:8000/?a=b",
+            "http://[::1]",
+        ] {
+            assert!(is_here(url), "{url}");
+        }
+        for url in [
+            "http://localhost.example.com:8000",
+            "http://127.0.0.1.example.com",
+            "http://localhost@example.com",
+            "http://localhost:80@example.com",
+            "http://localhost:8000.example.com",
+            "http://example.com/://localhost",
+            "localhost",
+            "",
+        ] {
+            assert!(!is_here(url), "{url}");
+        }
+    }
 }

@@ -79,7 +79,7 @@ pub(crate) fn run(config: &Config, request: &Request) -> Result<(), Failure> {
         tell(&told, &running)?;
         wait(&events, running, stopped);
         applications.stop();
-        database.close()?;
+        close(&database)?;
     } else {
         // This runtime must outlive the server, because it owns the connections to the store.
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
@@ -261,6 +261,18 @@ fn watch(mut files: ModelFiles) {
             }
         }
     });
+}
+
+/// Closes the database. A full disk does not make this a failure: all acknowledged writes are in the journal, which the
+/// next start replays, and the callers of all others got an error (ADR 0029).
+fn close(database: &Database) -> Result<(), Failure> {
+    match database.close() {
+        Err(error) if error.is_scarcity() => {
+            tracing::warn!(%error, "stopped with a journal that the next start replays; no acknowledged write is lost");
+            Ok(())
+        }
+        closed => Ok(closed?),
+    }
 }
 
 fn report(event: &Reload) {

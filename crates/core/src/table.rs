@@ -295,6 +295,16 @@ pub struct ThroughputDescription {
     pub decreases_today: u64,
 }
 
+impl ThroughputDescription {
+    /// Returns the description at a later time: the number of decreases begins again every UTC day.
+    #[must_use]
+    pub fn at(self, now_ms: u64) -> Self {
+        const DAY_MS: u64 = 86_400_000;
+        let same_day = self.last_decrease_ms.is_some_and(|last_ms| last_ms / DAY_MS == now_ms / DAY_MS);
+        Self { decreases_today: if same_day { self.decreases_today } else { 0 }, ..self }
+    }
+}
+
 /// Description of a global secondary index, part of [`TableDescription`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct GlobalIndexDescription {

@@ -10,6 +10,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use keyform_core::Item;
 use keyform_runtime::run::{Caller, RunError};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
@@ -64,6 +65,24 @@ pub struct FlowCall<Arguments> {
     pub arguments: Arguments,
     /// Token derived from the caller and its `Idempotency-Key`; unique per caller, flow and key.
     pub token: Option<String>,
+}
+
+impl<Arguments> FlowCall<Arguments> {
+    /// Returns the caller's account for rate limits, the same as for the limits of patterns; `None` for an anonymous
+    /// caller.
+    #[must_use]
+    pub fn account(&self) -> Option<Vec<u8>> {
+        account_of(&self.caller)
+    }
+}
+
+/// Returns the account that rate limits count for a caller: all of its claims.
+#[must_use]
+pub fn account_of(caller: &Caller) -> Option<Vec<u8>> {
+    match caller {
+        Caller::Claims(claims) if !claims.is_empty() => Some(Item::from(claims).as_bytes().to_vec()),
+        Caller::Claims(_) | Caller::System => None,
+    }
 }
 
 /// Reason why a flow returned no answer.

@@ -27,11 +27,11 @@ mod token_keys;
 
 pub use client::Client;
 pub use exposed::exposed_mode;
-pub use flow::{Flow, FlowCall, FlowError};
+pub use flow::{Flow, FlowCall, FlowError, account_of};
 pub use host::Host;
 pub use job::Job;
 pub use options::ModelOptions;
 pub use pool::{BlockingPool, PoolError};
 pub use tables::Tables;
-pub use throttle::{Attempts, Rate, Stopwatch, Throttle, Throttled};
+pub use throttle::{Attempts, Rate, Stopwatch, Throttle, Throttled, beginning};
 pub use token_keys::{TokenKeys, TokenKeysError};

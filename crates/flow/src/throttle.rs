@@ -94,6 +94,17 @@ impl fmt::Display for Throttled {
 
 impl std::error::Error for Throttled {}
 
+/// Number of characters of a guessed secret that [`beginning`] keeps.
+const BEGINNING_CHARS: usize = 2;
+
+/// Returns the beginning of a guessed secret, to be the account of its [`Attempts`]. It limits all clients together, so
+/// that an attacker with many addresses is limited too. The whole secret would limit nothing, since every guess is
+/// another one, and would reject many people who use one valid secret, such as an invite that was published.
+#[must_use]
+pub fn beginning(secret: &str) -> String {
+    secret.chars().take(BEGINNING_CHARS).collect()
+}
+
 /// Monotonic time since an arbitrary fixed moment.
 pub type Stopwatch = Arc<dyn Fn() -> Duration + Send + Sync>;
 
@@ -143,6 +154,22 @@ impl Throttle {
     /// # Errors
     /// [`Throttled`] if one of the limits is reached. No limit counts the attempt then.
     pub fn attempt(&self, attempts: &Attempts, client: Client, account: Option<&[u8]>) -> Result<(), Throttled> {
+        self.attempt_all(client, &[(attempts, account)])
+    }
+
+    /// Counts one attempt of several kinds, each with its account.
+    ///
+    /// # Errors
+    /// [`Throttled`] if a limit of one kind is reached. No kind counts the attempt then.
+    pub fn attempt_all(&self, client: Client, kinds: &[(&Attempts, Option<&[u8]>)]) -> Result<(), Throttled> {
+        let limits: Vec<_> = kinds.iter().flat_map(|(kind, account)| self.limits(kind, client, *account)).collect();
+        let now = micros((self.0.stopwatch)());
+        // Check and count under one lock, so that concurrent attempts see each other.
+        self.cells().admit(&limits, now)
+    }
+
+    /// Returns the limits of an attempt, each with the hash of its key.
+    fn limits(&self, attempts: &Attempts, client: Client, account: Option<&[u8]>) -> Vec<(Rate, u64)> {
         let kind = attempts.kind;
         let hash =
             |scope: &str, account: &[u8], client: Option<Client>| self.0.seed.hash_one((kind, scope, account, client));
@@ -152,9 +179,7 @@ impl Throttle {
             limits.extend(attempts.per_account.map(|rate| (rate, hash("account", account, None))));
             limits.extend(both.map(|rate| (rate, hash("both", account, Some(client)))));
         }
-        let now = micros((self.0.stopwatch)());
-        // Check and count under one lock, so that concurrent attempts see each other.
-        self.cells().admit(&limits, now)
+        limits
     }
 
     fn cells(&self) -> MutexGuard<'_, Cells> {

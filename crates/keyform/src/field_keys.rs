@@ -199,6 +199,12 @@ fn change(file: &Path, by: impl FnOnce(Keyring) -> Result<Keyring, SealError>) -
     let mut name = file.as_os_str().to_owned();
     name.push(".new");
     let beside = PathBuf::from(name);
+    // A crash before the rename leaves the file. Its keys were never in use, so the next change replaces it. It is
+    // removed instead of truncated, because another program may have created it with wider modes.
+    match fs::remove_file(&beside) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed("replace", &beside)(error)),
+        _ => {}
+    }
     let mut new = owner_only::options().write(true).create_new(true).open(&beside).map_err(failed("make", &beside))?;
     new.write_all(ring.to_text().as_bytes()).and_then(|()| new.sync_all()).map_err(failed("write", &beside))?;
     fs::rename(&beside, file).map_err(failed("replace", file))?;
@@ -240,6 +246,20 @@ mod tests {
         assert_eq!((ring.primary().id(), ring.older()[0].id()), (second, first));
         assert!(forget(&file, second).is_err());
         assert!(forget(&file, first)?.older().is_empty());
+        Ok(())
+    }
+
+    #[test]
+    fn a_change_that_a_crash_interrupted_does_not_prevent_the_next() -> Result<(), Box<dyn std::error::Error>> {
+        let folder = tempfile::tempdir()?;
+        let file = folder.path().join("field.keys");
+        let first = create(&file)?.primary().id();
+        let beside = folder.path().join("field.keys.new");
+        fs::write(&beside, "half a key")?;
+        let second = rotate(&file)?.primary().id();
+        let ring = load(&file)?;
+        assert_eq!((ring.primary().id(), ring.older()[0].id()), (second, first));
+        assert!(!beside.exists());
         Ok(())
     }
 

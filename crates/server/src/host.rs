@@ -100,6 +100,8 @@ fn is_port(text: &str) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
     All,
+    /// All requests with a host name. An address is not resolved, so no foreign page can have it as its own name.
+    AllNames,
     /// All requests except probes, which use the address of the machine they probe.
     AllButProbes,
     /// No request: every call is signed or carries a token, which a foreign page does not have.
@@ -127,12 +129,19 @@ impl Hosts {
         Self { named, scope }
     }
 
+    /// Creates the list for a port without authentication on an address that other machines can reach: they use the
+    /// machine's address, and another name must be allowed.
+    pub(crate) fn addresses(bound: &str, allowed: &[HostName]) -> Self {
+        Self { scope: Scope::AllNames, ..Self::new(bound, allowed, true) }
+    }
+
     /// Returns whether the server answers a request with this host.
     pub(crate) fn answer_for(&self, host: &HostName, path: &str) -> bool {
         match self.scope {
             Scope::Nothing => true,
             Scope::AllButProbes if is_probe(path) => true,
-            Scope::AllButProbes | Scope::All => self.include(host),
+            Scope::AllNames if !matches!(host, HostName::Name(_)) => true,
+            Scope::AllNames | Scope::AllButProbes | Scope::All => self.include(host),
         }
     }
 
@@ -141,7 +150,7 @@ impl Hosts {
         match self.scope {
             Scope::Nothing => true,
             Scope::AllButProbes => is_probe(path),
-            Scope::All => false,
+            Scope::AllNames | Scope::All => false,
         }
     }
 
@@ -263,6 +272,27 @@ mod tests {
             }
         }
         assert!(!hosts.may_be_absent("/healthz"));
+    }
+
+    #[test]
+    fn a_port_for_other_machines_answers_for_addresses_and_allowed_names() {
+        let allowed = [HostName::of_setting("keyform.test").expect("a name")];
+        let hosts = Hosts::addresses("0.0.0.0", &allowed);
+        for (text, expected) in [
+            ("10.0.0.7:9100", true),
+            ("[fe80::1]", true),
+            ("localhost", true),
+            ("keyform.test", true),
+            ("evil.example", false),
+            ("10.0.0.7.evil.example", false),
+            ("167772167", false),
+        ] {
+            let host = HostName::of_authority(text).expect("a host");
+            for path in ["/metrics", "/healthz"] {
+                assert_eq!(hosts.answer_for(&host, path), expected, "{text} {path}");
+            }
+        }
+        assert!(!hosts.may_be_absent("/metrics"));
     }
 
     #[test]

@@ -55,7 +55,8 @@ impl Server {
         let security = Security::of(&settings);
         let (listener, address) = open(&settings.host, settings.port, |address| security.check(&settings, address))?;
         let hosts = Hosts::new(&settings.host, &allowed, !security.has_credentials() && address.ip().is_loopback());
-        let metrics = settings.metrics_address.as_ref().map(|address| metrics_port(address, &allowed)).transpose()?;
+        let metrics =
+            settings.metrics_address.as_ref().map(|address| metrics_port(address, &allowed, security)).transpose()?;
         Ok(Self { listener, address, hosts, metrics, settings })
     }
 
@@ -173,11 +174,17 @@ fn allowed_hosts(settings: &Settings) -> Result<Vec<HostName>, StartError> {
 }
 
 /// Opens the port for metrics. The operator decides who can reach it, so any address is allowed.
-fn metrics_port(wanted: &MetricsAddress, allowed: &[HostName]) -> Result<MetricsPort, StartError> {
+fn metrics_port(wanted: &MetricsAddress, allowed: &[HostName], security: Security) -> Result<MetricsPort, StartError> {
     let (listener, address) = open(&wanted.host, wanted.port, |_| Ok(()))?;
-    // Collectors use the machine's address. On loopback, another host name can only come from a foreign web page.
-    let loopback = address.ip().is_loopback();
-    let hosts = Hosts::new(&wanted.host, if loopback { allowed } else { &[] }, loopback);
+    // Collectors use the machine's address, or on a published server the name that a container network gives it. On
+    // loopback, and on a developer's machine, which runs a browser, another name can come from a foreign web page.
+    let hosts = match (address.ip().is_loopback(), security) {
+        (true, _) => Hosts::new(&wanted.host, allowed, true),
+        (false, Security::Development) => Hosts::addresses(&wanted.host, allowed),
+        (false, Security::SignedOperations | Security::TokenCalls | Security::Full) => {
+            Hosts::new(&wanted.host, &[], false)
+        }
+    };
     Ok(MetricsPort { listener, address, hosts })
 }
 

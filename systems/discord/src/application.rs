@@ -3,6 +3,7 @@
 use keyform::CallError;
 use keyform::application::{Application, claims};
 use keyform::flow::{Flow, FlowCall, FlowError, Host};
+use keyform::typed::{Form, check_text};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -34,7 +35,9 @@ pub fn application_with(host: &Host, settings: Settings) -> Result<Application, 
     let application = Application::new(host, service.model().calls());
     let flows = accounts(&service).into_iter().chain(lists(&service)).chain(connections(&service));
     let application = flows.fold(application, Application::flow);
-    let application = application.limit("inviteByCode", limits::INVITE).limit("joinByInvite", limits::INVITE);
+    let application = ["inviteByCode", "joinByInvite"].into_iter().fold(application, |application, pattern| {
+        application.limit(pattern, limits::INVITE).limit_guesses(pattern, "inviteCode", limits::INVITE_CODES)
+    });
     Ok(application.sample(move || {
         let service = service.clone();
         async move { service.make_sample().await }
@@ -66,7 +69,7 @@ fn accounts(service: &Service) -> [Flow; 4] {
             "register",
             "Creates an account and logs in.",
             |service, call: FlowCall<Registration>| async move {
-                service.attempt(&limits::REGISTER, call.client, &account_of(&call.arguments.email))?;
+                service.attempt(&limits::REGISTER, call.client, &account_of(&call.arguments.email)?)?;
                 service.register(call.arguments, call.token.as_deref()).await
             },
         )
@@ -76,7 +79,7 @@ fn accounts(service: &Service) -> [Flow; 4] {
             "logIn",
             "Returns a token for an e-mail address and a password.",
             |service, call: FlowCall<LogIn>| async move {
-                service.attempt(&limits::LOG_IN, call.client, &account_of(&call.arguments.email))?;
+                service.attempt(&limits::LOG_IN, call.client, &account_of(&call.arguments.email)?)?;
                 service.log_in(call.arguments).await
             },
         )
@@ -86,7 +89,8 @@ fn accounts(service: &Service) -> [Flow; 4] {
             "changeMyPassword",
             "Changes the caller's password.",
             |service, user, call: FlowCall<PasswordChange>| async move {
-                service.attempt(&limits::CHANGE_PASSWORD, call.client, user.as_str())?;
+                let account = service.me(&user).await?.email;
+                service.attempt(&limits::LOG_IN, call.client, &account)?;
                 service.change_my_password(&user, call.arguments).await.map(|()| DONE)
             },
         )
@@ -98,9 +102,10 @@ fn accounts(service: &Service) -> [Flow; 4] {
     ]
 }
 
-/// Normalizes an address as the model does, so that spaces and upper case do not evade the rate limit.
-fn account_of(email: &str) -> String {
-    email.trim().to_lowercase()
+/// Normalizes an address as the model does, and rejects what is not an address, so that no other spelling evades the
+/// rate limit.
+fn account_of(email: &str) -> Result<String, FlowError> {
+    check_text(email.to_owned(), Form::Email).map_err(|error| FlowError::Arguments(error.to_string()))
 }
 
 fn lists(service: &Service) -> [Flow; 5] {

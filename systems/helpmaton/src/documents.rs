@@ -207,22 +207,25 @@ impl Helpmaton {
     }
 }
 
-/// Renames a document, moves it to another folder, or both. Omitted arguments stay unchanged. A taken name gets a
-/// number.
+/// Renames a document, moves it to another folder, or both, for a member who may write. Omitted arguments stay
+/// unchanged. A taken name gets a number.
 ///
 /// # Errors
-/// Refused with `UnknownDocument`, `UnknownFileType` or `FilenameTaken`.
+/// [`FlowError::Forbidden`] if `by` may not write; refused with `UnknownDocument`, `UnknownFileType` or
+/// `FilenameTaken`.
 pub async fn move_to(
-    by: &model::Helpmaton,
+    helpmaton: &Helpmaton,
+    by: &Caller,
     workspace_id: &WorkspaceId,
     document_id: &WorkspaceDocumentId,
     name: Option<&str>,
     folder: Option<&str>,
 ) -> Result<WorkspaceDocument, FlowError> {
+    helpmaton.require_level(&by.user_id, workspace_id, Level::Write).await?;
     let mut tries = 0;
     let mut number = 0;
     loop {
-        let document = existing(by, workspace_id, document_id).await?;
+        let document = existing(&helpmaton.model, workspace_id, document_id).await?;
         let folder = folder.map(folder_path).transpose()?.unwrap_or_else(|| document.folder_path.clone());
         let wanted = name.map(|name| filename(&with_extension_of(name, &document.filename))).transpose()?;
         let wanted = wanted.unwrap_or_else(|| document.filename.clone());
@@ -239,8 +242,10 @@ pub async fn move_to(
             filename: nth_name(&wanted, number),
             folder_path: folder,
             expected_version: document.version,
+            by: by.user_id.clone(),
         };
-        match by.move_document(input).await {
+        match helpmaton.model.move_document(input).await {
+            Err(MoveDocumentError::Forbidden) => return Err(FlowError::Forbidden),
             Err(MoveDocumentError::FilenameTaken) if number + 1 < NAMES_MAX => number += 1,
             Err(MoveDocumentError::Conflict(_)) if tries + 1 < TRIES_MAX => tries += 1,
             moved => return Ok(moved?),
@@ -491,13 +496,13 @@ async fn upload_flow(helpmaton: Helpmaton, call: FlowCall<UploadArguments>) -> R
 }
 
 async fn change_flow(helpmaton: Helpmaton, call: FlowCall<ChangeArguments>) -> Result<DocumentAnswer, FlowError> {
-    let (by, model) = helpmaton.as_caller(&call.caller)?;
+    let (by, _) = helpmaton.as_caller(&call.caller)?;
     let ChangeArguments { workspace_id, document_id, name, folder, text } = call.arguments;
     helpmaton.require_level(&by.user_id, &workspace_id, Level::Write).await?;
     if let Some(text) = text {
         replace(&helpmaton, &by, &workspace_id, &document_id, text.into_bytes()).await?;
     }
-    Ok(move_to(&model, &workspace_id, &document_id, name.as_deref(), folder.as_deref()).await?.into())
+    Ok(move_to(&helpmaton, &by, &workspace_id, &document_id, name.as_deref(), folder.as_deref()).await?.into())
 }
 
 async fn text_flow(helpmaton: Helpmaton, call: FlowCall<DocumentArguments>) -> Result<String, FlowError> {

@@ -9,7 +9,10 @@ use serde_json::Value;
 
 use crate::Helpmaton;
 use crate::config::Config;
-use crate::model::{self, EmailConnection, EmailConnectionType, WorkspaceId};
+use crate::model::{
+    Caller, EmailConnection, EmailConnectionType, SetEmailConnectionError, SetEmailConnectionInput, WorkspaceId,
+};
+use crate::permissions::Level;
 
 /// Checks a configuration.
 ///
@@ -30,19 +33,27 @@ pub fn check(kind: EmailConnectionType, config: &Value) -> Result<(), FlowError>
     }
 }
 
-/// Sets the connection.
+/// Sets the connection, for a member who may write.
 ///
 /// # Errors
-/// The configuration is invalid; or refused with `WorkspaceGone`.
+/// The configuration is invalid; [`FlowError::Forbidden`] if `by` may not write; or refused with `WorkspaceGone`.
 pub async fn set(
-    by: &model::Helpmaton,
+    helpmaton: &Helpmaton,
+    by: &Caller,
     workspace_id: &WorkspaceId,
     kind: EmailConnectionType,
     name: &str,
     config: &Value,
 ) -> Result<EmailConnection, FlowError> {
     check(kind, config)?;
-    Ok(by.set_email_connection(workspace_id, kind, name, config).await?)
+    helpmaton.require_level(&by.user_id, workspace_id, Level::Write).await?;
+    let (name, config) = (name.to_owned(), config.clone());
+    let (workspace_id, by) = (workspace_id.clone(), by.user_id.clone());
+    let input = SetEmailConnectionInput { workspace_id, r#type: kind, name, config, by };
+    match helpmaton.model.set_email_connection(input).await {
+        Err(SetEmailConnectionError::Forbidden) => Err(FlowError::Forbidden),
+        set => Ok(set?),
+    }
 }
 
 /// A mail connection to set.
@@ -70,9 +81,9 @@ struct ConnectionAnswer {
 }
 
 async fn set_flow(helpmaton: Helpmaton, call: FlowCall<SetArguments>) -> Result<ConnectionAnswer, FlowError> {
-    let (_, by) = helpmaton.as_caller(&call.caller)?;
+    let (by, _) = helpmaton.as_caller(&call.caller)?;
     let SetArguments { workspace_id, kind, name, config } = call.arguments;
-    let made = set(&by, &workspace_id, kind, &name, &config).await?;
+    let made = set(&helpmaton, &by, &workspace_id, kind, &name, &config).await?;
     Ok(ConnectionAnswer { name: made.name })
 }
 

@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
-use keyform::flow::{Attempts, Client, Rate, Throttled};
+use keyform::flow::{Attempts, Client, FlowError, Rate, Throttled};
+use keyform::typed::{Form, check_text};
 
 use crate::Helpmaton;
 
 /// Generous, because all clients behind one proxy count as one.
 const PER_CLIENT: Rate = Rate::new(100, Duration::from_secs(1));
 
-/// Mails with a sign-in token. The account is the mailed address: if an attacker uses up its limit, the owner receives
-/// those mails and can sign in with them.
+/// Mails to one address, with a sign-in token or an invitation. The account is the mailed address: if an attacker uses
+/// up its limit with sign-ins, the owner receives those mails and can sign in with them.
 pub(crate) const MAIL: Attempts = Attempts {
     kind: "helpmaton mail",
     per_client: Rate::new(100, Duration::from_secs(2)),
@@ -18,8 +19,10 @@ pub(crate) const MAIL: Attempts = Attempts {
     per_account_and_client: None,
 };
 
-/// Invitations to one address. Counted separately from sign-ins, so that inviting an address cannot block its sign-in.
-pub(crate) const INVITED: Attempts = Attempts { kind: "helpmaton invited", ..MAIL };
+/// Invitations to one address, which count as mails too. They use up only a part of that limit, so that inviting an
+/// address cannot block its sign-in.
+pub(crate) const INVITED: Attempts =
+    Attempts { kind: "helpmaton invited", per_account: Some(Rate::new(3, Duration::from_secs(600))), ..MAIL };
 
 /// Invitations that one owner sends, to any addresses.
 pub(crate) const INVITER: Attempts = Attempts {
@@ -55,10 +58,22 @@ pub(crate) const KEY: Attempts = Attempts {
 };
 
 impl Helpmaton {
-    /// Counts an attempt, before it costs a read, a hash or a mail. Addresses are normalized, so that spaces and upper
-    /// case do not evade the limit.
+    /// Counts an attempt, before it costs a read, a hash or a mail. An address is that of [`mailbox`].
     pub(crate) fn attempt(&self, kind: &Attempts, client: Client, account: Option<&str>) -> Result<(), Throttled> {
-        let account = account.map(|text| text.trim().to_lowercase());
-        self.host().throttle().attempt(kind, client, account.as_deref().map(str::as_bytes))
+        self.host().throttle().attempt(kind, client, account.map(str::as_bytes))
     }
+
+    /// Counts an invitation by a user to an address.
+    pub(crate) fn attempt_to_invite(&self, client: Client, by: &str, mailbox: &str) -> Result<(), Throttled> {
+        let (by, mailbox) = (Some(by.as_bytes()), Some(mailbox.as_bytes()));
+        self.host().throttle().attempt_all(client, &[(&INVITER, by), (&INVITED, mailbox), (&MAIL, mailbox)])
+    }
+}
+
+/// Returns the only spelling of an address, so that no other spelling evades a limit.
+///
+/// # Errors
+/// [`FlowError::Arguments`] if the text is not an address.
+pub(crate) fn mailbox(email: &str) -> Result<String, FlowError> {
+    check_text(email.to_owned(), Form::Email).map_err(|error| FlowError::Arguments(error.to_string()))
 }

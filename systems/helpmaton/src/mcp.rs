@@ -9,8 +9,10 @@ use serde_json::Value;
 use crate::Helpmaton;
 use crate::config::{Config, has_host};
 use crate::model::{
-    self, CreateMcpServerError, CreateMcpServerInput, McpServer, McpServerAuthType, McpServerId, WorkspaceId,
+    Caller, ChangeMcpServerError, ChangeMcpServerInput, CreateMcpServerError, CreateMcpServerInput, McpServer,
+    McpServerAuthType, McpServerId, WorkspaceId,
 };
+use crate::permissions::Level;
 
 /// Checks a configuration.
 ///
@@ -54,28 +56,68 @@ fn no_config() -> Value {
     Value::Object(serde_json::Map::new())
 }
 
-/// Creates an MCP server. A repeated call with the same id returns the existing server.
+/// Creates an MCP server, for a member who may write. A repeated call with the same id returns the existing server.
 ///
 /// # Errors
-/// The configuration is invalid; or refused with `ServerLimitReached`, `WorkspaceGone` or `UnknownWorkspace`.
+/// The configuration is invalid; [`FlowError::Forbidden`] if `by` may not write; or refused with `ServerLimitReached`,
+/// `WorkspaceGone` or `UnknownWorkspace`.
 pub async fn create(
-    by: &model::Helpmaton,
+    helpmaton: &Helpmaton,
+    by: &Caller,
     server_id: &McpServerId,
     server: NewMcpServer,
 ) -> Result<McpServer, FlowError> {
     check(&server.url, server.auth_type, &server.config)?;
-    let workspace_id = server.workspace_id.clone();
+    helpmaton.require_level(&by.user_id, &server.workspace_id, Level::Write).await?;
+    let NewMcpServer { workspace_id, name, url, auth_type, config } = server;
     let input = CreateMcpServerInput {
         server_id: Some(server_id.clone()),
-        ..CreateMcpServerInput::new(server.workspace_id, server.name, server.url, server.auth_type, server.config)
+        ..CreateMcpServerInput::new(workspace_id.clone(), name, url, auth_type, config, by.user_id.clone())
     };
-    match by.create_mcp_server(input).await {
+    match helpmaton.model.create_mcp_server(input).await {
         Err(CreateMcpServerError::ServerExists) => {
-            let found = by.mcp_server_by_id(&workspace_id, server_id).await?;
+            let found = helpmaton.model.mcp_server_by_id(&workspace_id, server_id).await?;
             found.ok_or_else(|| CreateMcpServerError::ServerExists.into())
         }
+        Err(CreateMcpServerError::Forbidden) => Err(FlowError::Forbidden),
         created => Ok(created?),
     }
+}
+
+/// Replaces the settings of an MCP server, for a member who may write.
+///
+/// # Errors
+/// The configuration is invalid; [`FlowError::Forbidden`] if `by` may not write; or refused with `Conflict` if there is
+/// no such server or it has another version than expected.
+pub async fn change(
+    helpmaton: &Helpmaton,
+    by: &Caller,
+    server_id: &McpServerId,
+    server: NewMcpServer,
+    expected_version: i64,
+) -> Result<McpServer, FlowError> {
+    check(&server.url, server.auth_type, &server.config)?;
+    helpmaton.require_level(&by.user_id, &server.workspace_id, Level::Write).await?;
+    let NewMcpServer { workspace_id, name, url, auth_type, config } = server;
+    let (server_id, by) = (server_id.clone(), by.user_id.clone());
+    let input = ChangeMcpServerInput { workspace_id, server_id, name, url, auth_type, config, expected_version, by };
+    match helpmaton.model.change_mcp_server(input).await {
+        Err(ChangeMcpServerError::Forbidden) => Err(FlowError::Forbidden),
+        changed => Ok(changed?),
+    }
+}
+
+/// New settings of an MCP server.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ChangeArguments {
+    /// The server.
+    #[schemars(with = "String")]
+    server_id: McpServerId,
+    /// Version that the change is based on.
+    expected_version: i64,
+    /// Complete settings.
+    server: NewMcpServer,
 }
 
 /// An MCP server.
@@ -90,15 +132,25 @@ struct ServerAnswer {
 }
 
 async fn create_flow(helpmaton: Helpmaton, call: FlowCall<NewMcpServer>) -> Result<ServerAnswer, FlowError> {
-    let (_, by) = helpmaton.as_caller(&call.caller)?;
+    let (by, _) = helpmaton.as_caller(&call.caller)?;
     let id = helpmaton.id_for(call.token.as_deref(), "MCP server");
-    let made = create(&by, &id, call.arguments).await?;
+    let made = create(&helpmaton, &by, &id, call.arguments).await?;
     Ok(ServerAnswer { server_id: made.server_id, version: made.version })
+}
+
+async fn change_flow(helpmaton: Helpmaton, call: FlowCall<ChangeArguments>) -> Result<ServerAnswer, FlowError> {
+    let (by, _) = helpmaton.as_caller(&call.caller)?;
+    let ChangeArguments { server_id, expected_version, server } = call.arguments;
+    let changed = change(&helpmaton, &by, &server_id, server, expected_version).await?;
+    Ok(ServerAnswer { server_id: changed.server_id, version: changed.version })
 }
 
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
     let create = helpmaton.flow("addMcpServer", "Creates an MCP server after checking its configuration.", create_flow);
-    application.flow(create.outcomes(&["UnknownWorkspace", "WorkspaceGone", "ServerLimitReached"]))
+    let change = helpmaton.flow("editMcpServer", "Changes an MCP server after checking its configuration.", change_flow);
+    application
+        .flow(create.outcomes(&["UnknownWorkspace", "WorkspaceGone", "ServerLimitReached"]))
+        .flow(change.outcomes(&["Conflict"]))
 }
 
 #[cfg(test)]

@@ -430,7 +430,8 @@ async fn grant(system: Helpmaton, call: FlowCall<Grant>, change: Change) -> Resu
     let Grant { workspace_id, user, level } = call.arguments;
     let mut level = Level::of(level.unwrap_or(Level::Read.number()))?;
     system.require_level(&by.user_id, &workspace_id, Level::Write).await?;
-    let user = system.user_named(&user).await?.id;
+    let subscription = system.subscription_of_workspace(&workspace_id).await?;
+    let user = system.colleague(&subscription, &user).await?.id;
     match change {
         Change::Give => system.give_access(&by, &workspace_id, &user, level).await?,
         Change::Ensure => level = system.ensure_access(&by, &workspace_id, &user, level).await?,
@@ -442,7 +443,8 @@ async fn grant(system: Helpmaton, call: FlowCall<Grant>, change: Change) -> Resu
 async fn remove(system: Helpmaton, call: FlowCall<Removal>) -> Result<Access, FlowError> {
     let (by, _) = system.as_caller(&call.caller)?;
     system.require_level(&by.user_id, &call.arguments.workspace_id, Level::Read).await?;
-    let user = system.user_named(&call.arguments.user).await?.id;
+    let subscription = system.subscription_of_workspace(&call.arguments.workspace_id).await?;
+    let user = system.colleague(&subscription, &call.arguments.user).await?.id;
     system.remove_access(&by, &call.arguments.workspace_id, &user).await?;
     Ok(Access { user_id: user.to_string(), level: 0 })
 }
@@ -465,7 +467,11 @@ pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Applicat
         helpmaton.flow(name, about, move |system, call| grant(system, call, change)).outcomes(GRANTS)
     };
     application
-        .flow(grants("giveAccess", "Adds a user to a workspace.", Change::Give))
+        .flow(grants(
+            "giveAccess",
+            "Adds a user who has a seat in the subscription to a workspace.",
+            Change::Give,
+        ))
         .flow(grants("ensureAccess", "Adds a member or raises the level; never lowers it.", Change::Ensure))
         .flow(grants("changeAccess", "Sets the level of a user.", Change::Exactly))
         .flow(helpmaton.flow("removeAccess", "Removes a user from a workspace.", remove).outcomes(&[

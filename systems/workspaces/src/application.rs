@@ -1,12 +1,12 @@
 //! The system as an application: its flows and its sample data.
 
 use keyform::application::{Application, claims};
-use keyform::flow::{Flow, FlowCall, FlowError, Host};
+use keyform::flow::{Flow, FlowCall, FlowError, Host, Throttle, Throttled, beginning};
 use keyform::{CallError, Uuid};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::limits::INVITE;
+use crate::limits::{INVITE, INVITE_CODES};
 use crate::model::{Caller, InviteCode, Workspaces};
 use crate::{invitation, mine, old_link, sample};
 
@@ -23,7 +23,9 @@ pub fn application(host: &Host) -> Result<Application, CallError> {
         .flow(join(&workspaces, host))
         .flow(item_by_old_id(&workspaces))
         .limit("inviteByCode", INVITE)
+        .limit_guesses("inviteByCode", "code", INVITE_CODES)
         .limit("joinByInvite", INVITE)
+        .limit_guesses("joinByInvite", "code", INVITE_CODES)
         .sample(move || {
             let workspaces = sampled.clone();
             async move { sample::make(&workspaces).await }
@@ -62,11 +64,17 @@ struct Code {
     code: InviteCode,
 }
 
+/// Counts a guess of a code, together with those of the patterns `inviteByCode` and `joinByInvite`.
+fn guess(throttle: &Throttle, call: &FlowCall<Code>) -> Result<(), Throttled> {
+    let (account, code) = (call.account(), beginning(call.arguments.code.as_str()));
+    throttle.attempt_all(call.client, &[(&INVITE, account.as_deref()), (&INVITE_CODES, Some(code.as_bytes()))])
+}
+
 fn about_invite(workspaces: &Workspaces, host: &Host) -> Flow {
     let (workspaces, throttle) = (workspaces.clone(), host.throttle().clone());
     let about = "Describes an invite: the name of its workspace, its expiry and its number of uses.";
     let flow = Flow::new("aboutInvite", about, move |call: FlowCall<Code>| {
-        let (workspaces, attempt) = (workspaces.clone(), throttle.attempt(&INVITE, call.client, None));
+        let (workspaces, attempt) = (workspaces.clone(), guess(&throttle, &call));
         async move {
             attempt?;
             let about = invitation::about(&workspaces, &call.arguments.code).await?;
@@ -83,7 +91,7 @@ fn join(workspaces: &Workspaces, host: &Host) -> Flow {
         let (workspaces, throttle) = (workspaces.clone(), throttle.clone());
         async move {
             let person: Uuid = claims::<Caller>(&call.caller)?.user_id;
-            throttle.attempt(&INVITE, call.client, Some(person.as_str().as_bytes()))?;
+            guess(&throttle, &call)?;
             Ok(invitation::join(&called(&workspaces, &call)?, &person, &call.arguments.code).await?)
         }
     });

@@ -35,6 +35,12 @@ pub fn incomplete_query(missing: &[&str]) -> Error {
     Error::new(ErrorCode::IncompleteSignature, text)
 }
 
+/// The lifetime of a presigned request is not a number of seconds, or not one that the service accepts.
+pub fn lifetime_out_of_range(max_secs: u64) -> Error {
+    let text = format!("X-Amz-Expires must be a number of seconds from 1 to {max_secs}");
+    Error::new(ErrorCode::IncompleteSignature, text)
+}
+
 /// The signing algorithm is not supported.
 pub fn unsupported_algorithm(algorithm: &str) -> Error {
     Error::new(ErrorCode::IncompleteSignature, format!("Unsupported AWS 'algorithm': '{algorithm}'."))

@@ -12,6 +12,7 @@ use super::batch::SeqNo;
 use super::error::StoreError;
 use super::memtable::Memtable;
 use super::obstacle::Obstacles;
+use super::weight::Weight;
 
 /// Writers wait while this many memtables are waiting for the flush.
 const FROZEN_MAX: usize = 3;
@@ -46,6 +47,8 @@ pub(super) struct Background {
     closing: AtomicBool,
     /// Pressure on level 0, expressed as a number of tables (see `Weight::level0_pressure`).
     level0_pressure: AtomicUsize,
+    /// Number of deletions at which a memtable is flushed (see `Weight::deletions_max`).
+    deletions_max: AtomicUsize,
     /// Size of the frozen memtables' journal at which writers wait.
     frozen_journal_bytes_max: u64,
     /// Rate limit of writers in bytes per second; 0 means no limit.
@@ -104,8 +107,15 @@ impl Background {
         self.changed.notify_all();
     }
 
-    pub(super) fn set_level0_pressure(&self, tables: usize) {
-        self.level0_pressure.store(tables, Ordering::Relaxed);
+    /// Records the state of the tables after a change.
+    pub(super) fn set_weight(&self, weight: &Weight<'_>) {
+        self.level0_pressure.store(weight.level0_pressure(), Ordering::Relaxed);
+        self.deletions_max.store(weight.deletions_max(), Ordering::Relaxed);
+    }
+
+    /// Returns the number of deletions at which a memtable is flushed.
+    pub(super) fn deletions_max(&self) -> usize {
+        self.deletions_max.load(Ordering::Relaxed)
     }
 
     pub(super) fn frozen_journal_bytes(&self) -> u64 {

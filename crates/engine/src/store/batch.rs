@@ -9,6 +9,8 @@
 //!
 //! The encoding does not contain the batch's sequence number; the journal frame does.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 
 use super::codec::{Reader, put_bytes, put_varint};
@@ -80,7 +82,7 @@ impl Batch {
             Op::Delete(key) => (key, None),
             Op::Put(key, value) => (key, Some(value)),
             Op::Append(prefix, value) => {
-                let key = appended_key(&prefix, seqno, position);
+                let key = Bytes::from(appended_key(&prefix, seqno, position));
                 position = position.wrapping_add(1);
                 (key, Some(value))
             }
@@ -93,27 +95,6 @@ impl Batch {
         for op in &self.ops {
             op.encode(out);
         }
-    }
-
-    pub(super) fn decode(reader: &mut Reader<'_>) -> Option<Batch> {
-        let count = reader.length()?;
-        let mut batch = Batch::new();
-        for _ in 0..count {
-            batch.decode_op(reader)?;
-        }
-        Some(batch)
-    }
-
-    fn decode_op(&mut self, reader: &mut Reader<'_>) -> Option<()> {
-        let tag = reader.u8()?;
-        let key = Bytes::copy_from_slice(reader.bytes()?);
-        match tag {
-            0 => self.delete(key),
-            1 => self.put(key, Bytes::copy_from_slice(reader.bytes()?)),
-            2 => self.append(key, Bytes::copy_from_slice(reader.bytes()?)),
-            _ => return None,
-        }
-        Some(())
     }
 
     fn push(&mut self, op: Op) {
@@ -144,12 +125,36 @@ fn encode_pair(out: &mut Vec<u8>, tag: u8, key: &[u8], value: &[u8]) {
     put_bytes(out, value);
 }
 
-fn appended_key(prefix: &[u8], seqno: SeqNo, position: u16) -> Bytes {
+/// Callback for the changes of a batch: sequence number, key, and value or `None` for a deletion.
+pub(super) type VisitChange<'v, 'a> = &'v mut dyn FnMut(SeqNo, Cow<'a, [u8]>, Option<&'a [u8]>);
+
+/// Decodes a batch and passes its changes to `visit`, in order. They borrow from the encoding, because a replay copies
+/// only the newest change of each key. Returns `None` if the bytes are not valid.
+pub(super) fn decode_changes<'a>(reader: &mut Reader<'a>, seqno: SeqNo, visit: VisitChange<'_, 'a>) -> Option<()> {
+    let mut position = 0u16;
+    for _ in 0..reader.length()? {
+        let tag = reader.u8()?;
+        let key = reader.bytes()?;
+        match tag {
+            0 => visit(seqno, Cow::Borrowed(key), None),
+            1 => visit(seqno, Cow::Borrowed(key), Some(reader.bytes()?)),
+            2 => {
+                let value = reader.bytes()?;
+                visit(seqno, Cow::Owned(appended_key(key, seqno, position)), Some(value));
+                position = position.wrapping_add(1);
+            }
+            _ => return None,
+        }
+    }
+    Some(())
+}
+
+fn appended_key(prefix: &[u8], seqno: SeqNo, position: u16) -> Vec<u8> {
     let mut key = Vec::with_capacity(prefix.len() + 10);
     key.extend_from_slice(prefix);
     key.extend_from_slice(&seqno.to_be_bytes());
     key.extend_from_slice(&position.to_be_bytes());
-    Bytes::from(key)
+    key
 }
 
 #[cfg(test)]
@@ -164,8 +169,13 @@ mod tests {
         batch.append("s/", "record");
         let mut out = Vec::new();
         batch.encode(&mut out);
-        let decoded = Batch::decode(&mut Reader::new(&out)).unwrap();
-        assert_eq!(decoded.ops, batch.ops);
+        let mut decoded = Vec::new();
+        let mut visit = |seqno, key: Cow<'_, [u8]>, value: Option<&[u8]>| {
+            assert_eq!(seqno, 258);
+            decoded.push((Bytes::from(key.into_owned()), value.map(Bytes::copy_from_slice)));
+        };
+        decode_changes(&mut Reader::new(&out), 258, &mut visit).unwrap();
+        assert_eq!(decoded, batch.into_changes(258).collect::<Vec<_>>());
     }
 
     #[test]

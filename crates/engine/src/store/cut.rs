@@ -3,15 +3,18 @@
 //! ```text
 //! the memtable is full ───────────────┐
 //! its journal is a quarter of the max ┤
+//! it deletes much data in tables ─────┤
 //! no commit for a while ──────────────┼─► freeze ─► table ─► manifest ─► segments removed    (flush)
 //! the store closes ───────────────────┘
 //! ```
 //!
-//! Overwrites grow the journal but not the memtable, so a limit on the memtable alone would never cut it (ADR 0028).
+//! Overwrites grow the journal but not the memtable, so a limit on the memtable alone would never cut it (ADR 0028). A
+//! deletion takes little space itself, but compaction frees what it deletes only when it is in a table.
 
 use std::sync::atomic::Ordering;
 
 use super::batch::SeqNo;
+use super::memtable::Memtable;
 use super::options::StoreOptions;
 use super::{Files, Shared, Store};
 
@@ -23,15 +26,20 @@ const JOURNAL_PARTS: u64 = 4;
 pub(super) struct CutLimits {
     memtable_bytes: usize,
     journal_bytes: u64,
+    deletions: usize,
 }
 
 impl CutLimits {
-    pub(super) fn of(options: &StoreOptions) -> Self {
-        CutLimits { memtable_bytes: options.memtable_bytes, journal_bytes: options.journal_bytes / JOURNAL_PARTS }
+    /// Returns the limits of a store's options, and a limit on deletions (see `Weight::deletions_max`).
+    pub(super) fn of(options: &StoreOptions, deletions: usize) -> Self {
+        let journal_bytes = options.journal_bytes / JOURNAL_PARTS;
+        CutLimits { memtable_bytes: options.memtable_bytes, journal_bytes, deletions }
     }
 
-    pub(super) fn are_reached(&self, memtable_bytes: usize, journal_bytes: u64) -> bool {
-        memtable_bytes >= self.memtable_bytes || journal_bytes >= self.journal_bytes
+    pub(super) fn are_reached(&self, memtable: &Memtable, journal_bytes: u64) -> bool {
+        memtable.bytes() >= self.memtable_bytes
+            || journal_bytes >= self.journal_bytes
+            || memtable.deletions() >= self.deletions
     }
 }
 
@@ -105,15 +113,31 @@ impl Shared {
 
 #[cfg(test)]
 mod tests {
+    use bytes::Bytes;
+
+    use super::super::horizon::Horizon;
     use super::*;
 
     #[test]
     fn overwrites_reach_the_limit_of_the_journal_before_that_of_the_memtable() {
         let options = StoreOptions { memtable_bytes: 1000, journal_bytes: 400, ..StoreOptions::default() };
-        let limits = CutLimits::of(&options);
-        assert!(!limits.are_reached(999, 99));
-        assert!(limits.are_reached(10, 100));
-        assert!(limits.are_reached(1000, 10));
+        let limits = CutLimits::of(&options, 3);
+        let nobody_reads = Horizon { durable: SeqNo::MAX, live: Vec::new() };
+        let memtable = Memtable::default();
+        let insert = |key: &'static str, value: Option<Bytes>| {
+            memtable.write().insert(Bytes::from(key), 1, value, &nobody_reads);
+        };
+        insert("a", Some(Bytes::from(vec![0; 400])));
+        assert!(!limits.are_reached(&memtable, 99));
+        assert!(limits.are_reached(&memtable, 100));
+        insert("b", Some(Bytes::from(vec![0; 600])));
+        assert!(limits.are_reached(&memtable, 10), "the memtable is full");
+        let memtable = Memtable::default();
+        for key in ["a", "b", "c"] {
+            assert!(!limits.are_reached(&memtable, 10));
+            memtable.write().insert(Bytes::from(key), 1, None, &nobody_reads);
+        }
+        assert!(limits.are_reached(&memtable, 10), "there are three deletions");
         assert_eq!(frozen_journal_bytes_max(&options), 300);
     }
 

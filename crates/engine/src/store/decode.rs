@@ -8,18 +8,16 @@ use std::ops::Bound;
 use bytes::Bytes;
 
 use super::header::{FileHeader, FileKind};
-use super::journal::decode_payload;
 use super::manifest;
+use super::replay::Payload;
 use super::table::{Block, unpack};
 
 /// Decodes the payload of a journal frame; returns the number of batches.
 pub fn journal_payload(bytes: &[u8]) -> Option<usize> {
-    let mut count = 0;
-    decode_payload(bytes, &mut |seqno, batch| {
-        count += 1;
-        batch.into_changes(seqno).count() < usize::MAX
-    })?;
-    Some(count)
+    let payload = Payload::parse(bytes)?;
+    let count = payload.count();
+    payload.decode(&mut |_, _, _| {})?;
+    usize::try_from(count).ok()
 }
 
 /// Decodes a piece of a table as a block and visits all entries; returns their number.

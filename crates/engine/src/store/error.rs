@@ -103,8 +103,8 @@ impl StoreError {
         StoreError::Sync { file: file.to_owned(), source: Arc::new(source) }
     }
 
-    /// Returns whether the same operation can succeed later without loss, because a resource is exhausted.
-    pub(super) fn is_scarcity(&self) -> bool {
+    /// Returns whether the same operation can succeed later without loss, because a resource is exhausted (ADR 0029).
+    pub fn is_scarcity(&self) -> bool {
         match self {
             StoreError::Io { source, .. } => retry::is_scarcity(source),
             StoreError::Paused { .. } | StoreError::Unconfirmed { .. } => true,

@@ -58,7 +58,8 @@ impl Shared {
         drop(journal);
         match outcome {
             Ok(()) => self.confirm(turn, frame, synced),
-            Err(error) if error.is_scarcity() && !self.pipeline.is_closing() => self.postpone(turn, frame, &error),
+            Err(error) if error.is_scarcity() && self.pipeline.is_closing() => self.give_up(files, &error),
+            Err(error) if error.is_scarcity() => self.postpone(turn, frame, &error),
             Err(error) => self.stop(&error),
         }
     }
@@ -77,6 +78,13 @@ impl Shared {
         turn.end(frame);
         self.gate.wake(durable);
         self.pulse.beat();
+    }
+
+    /// Ends the journal of a store that closes without the resources for its last frames. Their callers have got an
+    /// error, so no acknowledged commit is lost (ADR 0029).
+    fn give_up(&self, files: &Files, error: &StoreError) {
+        self.gate.fail(StoreError::Unconfirmed { cause: error.cause() });
+        files.update_work(|work| work.failed = true);
     }
 
     /// Puts back a frame that met an exhausted resource. Closes the gate while the turn is still held, because the next

@@ -10,7 +10,7 @@
 //!
 //! A frame opens only in its segment and at its index, so a frame of an older segment cannot be replayed. The header is
 //! synced before the first frame is written, and each frame before the next one, so a power cut can only damage the
-//! last frame. [`replay`] therefore treats a bad frame as torn if no good frame follows, and as damage otherwise. An
+//! last frame. [`replay`](super::replay) therefore treats a bad frame as torn if no good frame follows, and as damage otherwise. An
 //! orderly close ends the segment with an empty frame, which makes damage to the last batch detectable too. While a
 //! segment is being written, zeros may follow the last frame: preallocated space, which makes syncs faster.
 
@@ -20,23 +20,19 @@ use std::sync::Arc;
 use twox_hash::XxHash64;
 
 use super::batch::{Batch, SeqNo};
-use super::codec::Reader;
-use super::disk::{Disk, DiskFile, read_whole};
+use super::disk::{Disk, DiskFile};
 use super::error::StoreError;
 use super::header::{FileHeader, FileKind, HEADER_BYTES, StoreId};
 use super::options::{Durability, StoreOptions};
 use super::retry;
 use super::seal::{Seal, TAG_BYTES, Vault};
-use super::tail;
 
 /// Header flag: frames are not synced one by one, so more than the last may be torn.
-const FLAG_UNSYNCED: u8 = 1;
-const FRAME_HEADER_BYTES: usize = 16;
+pub(super) const FLAG_UNSYNCED: u8 = 1;
+pub(super) const FRAME_HEADER_BYTES: usize = 16;
 const PAYLOAD_HEADER_BYTES: usize = 12;
 /// Space is preallocated only for frames smaller than this; larger ones do not become faster.
 const RESERVED_FRAME_BYTES_MAX: usize = 32 << 10;
-/// Damage of a segment whose predecessor is missing.
-const MISSING_BEFORE: &str = "commits are missing before it: an earlier journal file was removed or replaced";
 /// Buffers larger than this are freed after use.
 const SPARE_BYTES_MAX: usize = 1 << 20;
 
@@ -110,7 +106,9 @@ impl Frame {
     }
 }
 
-fn frame_header(seed: u64, length: u32, index: u32) -> [u8; FRAME_HEADER_BYTES] {
+/// Returns the header of a frame. Its checksum is seeded with the segment's salt, so that a frame of another segment is
+/// not taken for one of this segment.
+pub(super) fn frame_header(seed: u64, length: u32, index: u32) -> [u8; FRAME_HEADER_BYTES] {
     let mut header = [0; FRAME_HEADER_BYTES];
     header[..4].copy_from_slice(&length.to_le_bytes());
     header[4..8].copy_from_slice(&index.to_le_bytes());
@@ -119,7 +117,8 @@ fn frame_header(seed: u64, length: u32, index: u32) -> [u8; FRAME_HEADER_BYTES] 
     header
 }
 
-fn frame_seed(header: &FileHeader) -> u64 {
+/// Returns the seed of the checksums in the headers of a segment's frames.
+pub(super) fn frame_seed(header: &FileHeader) -> u64 {
     XxHash64::oneshot(header.number, &header.salt)
 }
 
@@ -302,150 +301,4 @@ impl Segment {
     fn failed(&self, error: io::Error) -> StoreError {
         StoreError::io("write the journal", &self.name, error)
     }
-}
-
-/// Segment to replay.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ReplaySegment {
-    pub(super) number: u64,
-    /// True if there is no later segment, so that its end may be torn.
-    pub(super) last: bool,
-    /// True if the manifest names it or a later one, so that its header must be durable.
-    pub(super) recorded: bool,
-}
-
-/// Reads a segment and passes its batches to `apply` in order; `apply` returns false for a batch that does not follow
-/// the previous one. Cuts off a torn end, durably. Returns the id of the segment's key, or `None` for a segment that
-/// was never completed.
-pub(super) fn replay(
-    disk: &dyn Disk,
-    vault: &Vault,
-    store_id: StoreId,
-    ReplaySegment { number, last, recorded }: ReplaySegment,
-    apply: &mut dyn FnMut(SeqNo, Batch) -> bool,
-) -> Result<Option<u32>, StoreError> {
-    let name = FileKind::Journal.file_name(number);
-    let failed = |error| StoreError::io("read the journal", &name, error);
-    let mut bytes = read_whole(disk, &name).map_err(failed)?;
-    let header = FileHeader::decode(&bytes, &name, FileKind::Journal, number);
-    if last && !recorded && bytes.len() <= HEADER_BYTES && header.is_err() {
-        // The power failed while the segment was being created: no write in it was acknowledged.
-        disk.remove(&name).map_err(failed)?;
-        disk.sync_dir().map_err(failed)?;
-        return Ok(None);
-    }
-    let header = header?;
-    if header.store_id != store_id {
-        return Err(StoreError::corrupt(&name, "it belongs to another store"));
-    }
-    let mut frames =
-        Frames { seal: header.seal(vault)?, seed: frame_seed(&header), bytes: &mut bytes, at: HEADER_BYTES };
-    let end = frames.apply_all(&name, apply)?;
-    if end < frames.bytes.len() {
-        let torn = last && (header.flags & FLAG_UNSYNCED != 0 || !frames.good_frame_follows(end));
-        if !torn {
-            return Err(StoreError::corrupt(&name, format!("a frame at byte {end} cannot be decrypted")));
-        }
-    }
-    if last {
-        let frame_bytes = frames.header_at(end).map(|(_, sealed)| sealed.end - end);
-        // Opening a frame works in place and destroys one that does not open, so its bytes are read again.
-        let rest = read_from(disk, &name, end as u64, bytes.len() - end).map_err(failed)?;
-        tail::report(&name, end, &rest, frame_bytes);
-        make_durable(disk, &name, end as u64, bytes.len() as u64)?;
-    }
-    Ok(Some(header.key_id))
-}
-
-fn read_from(disk: &dyn Disk, name: &str, offset: u64, bytes: usize) -> io::Result<Vec<u8>> {
-    let mut content = vec![0; bytes];
-    if bytes > 0 {
-        disk.open(name)?.read_at(&mut content, offset)?;
-    }
-    Ok(content)
-}
-
-/// Cuts off a torn end, and syncs data that a killed process may have written without a sync.
-fn make_durable(disk: &dyn Disk, name: &str, end: u64, size: u64) -> Result<(), StoreError> {
-    let failed = |error| StoreError::io("cut off the torn end of", name, error);
-    let file = disk.open(name).map_err(failed)?;
-    if end < size {
-        file.truncate(end).map_err(failed)?;
-    }
-    file.sync().map_err(failed)
-}
-
-/// Frames of a segment in memory.
-struct Frames<'a> {
-    seal: Seal,
-    seed: u64,
-    bytes: &'a mut Vec<u8>,
-    at: usize,
-}
-
-impl Frames<'_> {
-    /// Applies frames up to the end or the first bad one; returns its offset.
-    fn apply_all(&mut self, name: &str, apply: &mut dyn FnMut(SeqNo, Batch) -> bool) -> Result<usize, StoreError> {
-        let mut index = 0;
-        while let Some((start, length)) = self.open_frame(self.at, index) {
-            let payload = &self.bytes[start..start + length];
-            decode_payload(payload, apply).ok_or_else(|| StoreError::corrupt(name, MISSING_BEFORE))?;
-            self.at = start + length + TAG_BYTES;
-            index += 1;
-        }
-        Ok(self.at)
-    }
-
-    /// Opens the frame at `at` in place; returns the offset and length of its payload.
-    fn open_frame(&mut self, at: usize, index: u32) -> Option<(usize, usize)> {
-        let (found, sealed) = self.frame_at(at)?;
-        if found != index {
-            return None;
-        }
-        let start = sealed.start;
-        let length = self.seal.open(u64::from(index), &mut self.bytes[sealed])?;
-        Some((start, length))
-    }
-
-    /// Returns the index and the sealed bytes of a frame at `at` that has a valid header and is complete.
-    fn frame_at(&self, at: usize) -> Option<(u32, std::ops::Range<usize>)> {
-        self.header_at(at).filter(|(_, sealed)| sealed.end <= self.bytes.len())
-    }
-
-    /// Returns the index and the sealed range of a frame at `at` that has a valid header but may be cut off.
-    fn header_at(&self, at: usize) -> Option<(u32, std::ops::Range<usize>)> {
-        let header: &[u8; FRAME_HEADER_BYTES] = self.bytes.get(at..at + FRAME_HEADER_BYTES)?.try_into().ok()?;
-        let length = u32::from_le_bytes([header[0], header[1], header[2], header[3]]);
-        let index = u32::from_le_bytes([header[4], header[5], header[6], header[7]]);
-        // No frame has length 0. This check makes scanning preallocated zeros fast.
-        if length == 0 {
-            return None;
-        }
-        let start = at + FRAME_HEADER_BYTES;
-        let end = start.checked_add(length as usize)?;
-        (*header == frame_header(self.seed, length, index)).then_some((index, start..end))
-    }
-
-    /// Returns whether a frame after the bad one at `bad` opens. If so, the bad frame was complete once and is damaged.
-    fn good_frame_follows(&self, bad: usize) -> bool {
-        (bad + 1..self.bytes.len()).any(|at| match self.frame_at(at) {
-            Some((index, sealed)) => self.seal.open(u64::from(index), &mut self.bytes[sealed].to_vec()).is_some(),
-            None => false,
-        })
-    }
-}
-
-/// Passes the batches of an opened frame to `apply` until it returns false. Returns `None` if it did, or if the bytes,
-/// which may be arbitrary, are not a valid payload.
-pub(super) fn decode_payload(payload: &[u8], apply: &mut dyn FnMut(SeqNo, Batch) -> bool) -> Option<()> {
-    let mut reader = Reader::new(payload);
-    let first = reader.u64()?;
-    let count = reader.u32()?;
-    for position in 0..count {
-        let batch = Batch::decode(&mut reader)?;
-        if !apply(first.checked_add(SeqNo::from(position))?, batch) {
-            return None;
-        }
-    }
-    reader.is_empty().then_some(())
 }

@@ -100,7 +100,7 @@ impl Store {
                 if let Err(refused) = files.background.wait_for_room(batch.bytes()) {
                     return Commit::decided(Err(refused));
                 }
-                let limits = CutLimits::of(&files.options);
+                let limits = CutLimits::of(&files.options, files.background.deletions_max());
                 let freeze = |state: &mut PipelineState| shared.freeze(files, state);
                 match shared.pipeline.commit(batch, &shared.readers, &shared.gate, limits, freeze) {
                     Ok(queued) => Commit::waiting(queued, shared.clone()),
@@ -245,7 +245,11 @@ impl Store {
         if let Some(files) = &self.shared.files {
             let mut lock = files.lock.lock();
             if lock.is_some() && self.health().is_ok() {
-                self.shared.record_end(files).unwrap_or_else(|error| self.shared.poison(&error));
+                self.shared.record_end(files).unwrap_or_else(|error| match error.is_scarcity() {
+                    // The manifest is unchanged, and the journal is complete. Only its loss would not be detected.
+                    true => tracing::warn!(%error, "the end of the journal is not recorded"),
+                    false => self.shared.poison(&error),
+                });
             }
             // Last: the threads are joined, so nothing writes to the directory any more.
             lock.take();

@@ -32,14 +32,19 @@ pub(super) struct Found {
 
 type Map = BTreeMap<Bytes, Version>;
 
+/// Key and its newest version.
+pub(super) type KeyVersion = (Bytes, Version);
+
 #[derive(Debug, Default)]
 pub(super) struct Memtable {
     map: RwLock<Map>,
     bytes: AtomicUsize,
+    /// Deletions written, including those of one key that replaced each other.
+    deletions: AtomicUsize,
 }
 
 #[derive(Debug)]
-struct Version {
+pub(super) struct Version {
     seqno: SeqNo,
     value: Option<Bytes>,
     older: Option<Box<Version>>,
@@ -54,6 +59,19 @@ pub(super) struct Span {
 }
 
 impl Memtable {
+    /// Creates a memtable of keys without older versions. Of several entries with one key the last one stays. Sorted
+    /// runs of entries take little more than one comparison per entry.
+    pub(super) fn of_newest(entries: Vec<KeyVersion>) -> Self {
+        // Collecting sorts the entries, which is stable and takes advantage of runs, and fills the nodes one by one.
+        let map: Map = entries.into_iter().collect();
+        let (mut bytes, mut deletions) = (0, 0);
+        for (key, version) in &map {
+            bytes += version.cost(key.len());
+            deletions += usize::from(version.value.is_none());
+        }
+        Memtable { map: RwLock::new(map), bytes: AtomicUsize::new(bytes), deletions: AtomicUsize::new(deletions) }
+    }
+
     /// Returns the newest version of `key` visible at `seqno`: `None` if absent, `Some(None)` if deleted.
     pub(super) fn get(&self, key: &[u8], seqno: SeqNo) -> Option<Option<Bytes>> {
         self.map.read().get(key)?.visible(seqno).map(|version| version.value.clone())
@@ -64,8 +82,13 @@ impl Memtable {
         self.bytes.load(Ordering::Relaxed)
     }
 
+    /// Returns the number of deletions written.
+    pub(super) fn deletions(&self) -> usize {
+        self.deletions.load(Ordering::Relaxed)
+    }
+
     pub(super) fn write(&self) -> Writing<'_> {
-        Writing { map: self.map.write(), bytes: &self.bytes }
+        Writing { map: self.map.write(), bytes: &self.bytes, deletions: &self.deletions }
     }
 
     /// Appends up to `limit` visible versions from the front of `span` to `out` and shortens `span` to the rest.
@@ -128,13 +151,17 @@ fn collect_visible<'a>(
 pub(super) struct Writing<'a> {
     map: RwLockWriteGuard<'a, Map>,
     bytes: &'a AtomicUsize,
+    deletions: &'a AtomicUsize,
 }
 
 impl Writing<'_> {
     /// Adds a version and drops older ones that no reader can see.
     pub(super) fn insert(&mut self, key: Bytes, seqno: SeqNo, value: Option<Bytes>, horizon: &Horizon) {
         let added = cost(&key, value.as_ref());
-        let version = Version { seqno, value, older: None };
+        if value.is_none() {
+            self.deletions.fetch_add(1, Ordering::Relaxed);
+        }
+        let version = Version::new(seqno, value);
         let freed = match self.map.entry(key) {
             Entry::Vacant(entry) => {
                 entry.insert(version);
@@ -160,7 +187,7 @@ impl Writing<'_> {
     ) -> Option<Bytes> {
         let deletes = value.is_none();
         let added = cost(&key, value.as_ref());
-        let version = Version { seqno, value, older: None };
+        let version = Version::new(seqno, value);
         let (added, freed, kept) = match self.map.entry(key) {
             Entry::Vacant(_) if deletes => (0, 0, None),
             Entry::Vacant(entry) => {
@@ -222,6 +249,10 @@ fn cost(key: &[u8], value: Option<&Bytes>) -> usize {
 }
 
 impl Version {
+    pub(super) fn new(seqno: SeqNo, value: Option<Bytes>) -> Self {
+        Version { seqno, value, older: None }
+    }
+
     #[inline]
     fn visible(&self, seqno: SeqNo) -> Option<&Version> {
         let mut version = self;

@@ -42,6 +42,7 @@ mod open;
 mod options;
 mod pipeline;
 mod pulse;
+mod replay;
 mod retry;
 mod seal;
 mod shared;

@@ -9,20 +9,21 @@ use std::thread;
 use parking_lot::Mutex;
 
 use super::background::Background;
-use super::batch::{Batch, SeqNo};
+use super::batch::SeqNo;
 use super::commit::Gate;
 use super::cut::{self, CutLimits};
 use super::disk::{Disk, DiskLock};
 use super::error::StoreError;
 use super::header::FileKind;
-use super::horizon::{Horizon, Readers};
-use super::journal::{self, JournalWriter, ReplaySegment};
+use super::horizon::Readers;
+use super::journal::JournalWriter;
 use super::levels::Levels;
 use super::manifest::{MANIFEST_NAME, MANIFEST_NEXT_NAME, Manifest};
 use super::memtable::Memtable;
 use super::options::StoreOptions;
 use super::pipeline::Pipeline;
 use super::pulse::Pulse;
+use super::replay::{Replay, ReplaySegment};
 use super::seal::{DataKeys, Vault};
 use super::snapshot::View;
 use super::table::TableFiles;
@@ -43,9 +44,9 @@ pub(super) fn open(disk: Arc<dyn Disk>, keys: Option<DataKeys>, options: StoreOp
     check_newest_segment(&manifest, &listed)?;
     manifest.next_number = manifest.next_number.max(next_number(&listed));
     remove_leftovers(disk.as_ref(), &manifest, &listed)?;
-    let memtable = Arc::new(Memtable::default());
     let segments = needed_segments(&manifest, &listed);
-    let (seqno, rekeyed) = replay_journal(disk.as_ref(), &vault, &manifest, &segments, &memtable)?;
+    let (memtable, seqno, rekeyed) = replay_journal(disk.as_ref(), &vault, &manifest, &segments)?;
+    let memtable = Arc::new(memtable);
     check_end(&manifest, seqno)?;
     let replayed = replayed_bytes(disk.as_ref(), &segments)?;
     let shared =
@@ -89,7 +90,7 @@ fn assemble(
         dead_share: DeadShare::default(),
         lock: Mutex::new(Some(lock)),
     };
-    files.background.set_level0_pressure(files.weight(&levels).level0_pressure());
+    files.background.set_weight(&files.weight(&levels));
     files.update_work(|work| work.wanted += 1);
     Shared {
         readers: Arc::new(Readers::new(seqno, Arc::new(view))),
@@ -105,8 +106,8 @@ impl Store {
     fn flush_after_open(&self, wanted: bool) {
         let Some(files) = &self.shared.files else { return };
         let mut state = self.shared.pipeline.lock();
-        let limits = CutLimits::of(&files.options);
-        if limits.are_reached(state.memtable.bytes(), state.journal_bytes) || wanted {
+        let limits = CutLimits::of(&files.options, files.background.deletions_max());
+        if limits.are_reached(&state.memtable, state.journal_bytes) || wanted {
             self.shared.freeze(files, &mut state);
         }
     }
@@ -259,37 +260,23 @@ fn needed_segments(manifest: &Manifest, listed: &Listed) -> Vec<u64> {
     segments
 }
 
-/// Replays the journal into the memtable. Returns the last sequence number, and whether a segment has an older key.
+/// Replays the journal. Returns its changes, the last sequence number, and whether a segment has an older key.
 fn replay_journal(
     disk: &dyn Disk,
     vault: &Vault,
     manifest: &Manifest,
     segments: &[u64],
-    memtable: &Memtable,
-) -> Result<(SeqNo, bool), StoreError> {
+) -> Result<(Memtable, SeqNo, bool), StoreError> {
     let mut rekeyed = false;
-    let mut seqno = manifest.last_seqno;
-    let nobody_reads = Horizon { durable: SeqNo::MAX, live: Vec::new() };
-    let mut apply = |number: SeqNo, batch: Batch| {
-        if number != seqno + 1 {
-            return false;
-        }
-        seqno = number;
-        let mut writing = memtable.write();
-        for (key, value) in batch.into_changes(number) {
-            if !manifest.is_retired(&key) {
-                writing.insert(key, number, value, &nobody_reads);
-            }
-        }
-        true
-    };
+    let mut replay = Replay::new(disk, vault, manifest);
     for number in segments {
         let last = segments.last() == Some(number);
         let segment = ReplaySegment { number: *number, last, recorded: *number <= manifest.newest_segment };
-        let key_id = journal::replay(disk, vault, manifest.store_id, segment, &mut apply)?;
+        let key_id = replay.segment(segment)?;
         rekeyed |= key_id.is_some_and(|key_id| key_id != vault.current_key_id());
     }
-    Ok((seqno, rekeyed))
+    let (memtable, seqno) = replay.finish();
+    Ok((memtable, seqno, rekeyed))
 }
 
 /// Returns the size of the replayed segments, without a torn end that was cut off.

@@ -153,7 +153,7 @@ impl Pipeline {
         }
         drop(writing);
         readers.set_latest(seqno);
-        if limits.are_reached(state.memtable.bytes(), state.journal_bytes) {
+        if limits.are_reached(&state.memtable, state.journal_bytes) {
             full(&mut state);
         }
         let crowded =

@@ -114,7 +114,7 @@ impl Shared {
         }
         next.save(files.tables.disk.as_ref(), &files.tables.vault)?;
         *manifest = next;
-        files.background.set_level0_pressure(files.weight(&new).level0_pressure());
+        files.background.set_weight(&files.weight(&new));
         self.readers.update_view(|view| {
             let stays = |memtable: &&Arc<Memtable>| flushed.is_none_or(|flushed| !Arc::ptr_eq(flushed, memtable));
             let memtables = view.memtables.iter().filter(stays).cloned().collect();

@@ -3,12 +3,13 @@
 //! ```text
 //! frame frame                              closed in order, or killed between two writes
 //! frame frame 0000000                      killed: unused preallocated space
-//! frame frame fra                          torn: the frame's end was never written, so it was not acknowledged
+//! frame frame fra00000000                  torn: the frame's end was never written, so it was not acknowledged
+//! frame frame fra                          short: the same without preallocated space, or the file was truncated
 //! frame frame fr?me                        damaged: the last frame is complete but does not open
 //! ```
 //!
-//! A frame is acknowledged after its sync. A frame without its last bytes was not synced. A complete frame may have
-//! been, so cutting it off may lose acknowledged writes, and is logged as a warning.
+//! A frame is acknowledged after its sync. A torn frame was not synced. A damaged one may have been, and a short one if
+//! bytes were removed from the file, so cutting them off may lose acknowledged writes, and is logged as a warning.
 
 use super::seal::TAG_BYTES;
 
@@ -18,6 +19,7 @@ enum Tail {
     Nothing,
     Unused { bytes: usize },
     Torn { bytes: usize },
+    Short { bytes: usize },
     Damaged { bytes: usize },
 }
 
@@ -39,6 +41,13 @@ pub(super) fn report(file: &str, end: usize, rest: &[u8], frame_bytes: Option<us
             bytes_dropped = bytes,
             "the process ended during a write that was never acknowledged: truncating it"
         ),
+        Tail::Short { bytes } => tracing::warn!(
+            file,
+            position = end,
+            bytes_kept = end,
+            bytes_dropped = bytes,
+            "the journal ends in the middle of its last frame, which was cut off: either the process ended during that write, or bytes were removed from the file and the writes in the frame may have been acknowledged"
+        ),
         Tail::Damaged { bytes } => tracing::warn!(
             file,
             position = end,
@@ -54,12 +63,13 @@ fn classify(rest: &[u8], frame_bytes: Option<usize>) -> Tail {
     if used == 0 {
         return if rest.is_empty() { Tail::Nothing } else { Tail::Unused { bytes: rest.len() } };
     }
-    // Without a valid header the length of the frame is unknown; only the minimum size is known.
-    let is_torn = match frame_bytes {
-        Some(length) => !is_written_to(rest, length),
-        None => rest.len() < FRAME_BYTES_MIN,
-    };
-    if is_torn { Tail::Torn { bytes: used } } else { Tail::Damaged { bytes: used } }
+    match frame_bytes {
+        Some(length) if rest.len() < length => Tail::Short { bytes: used },
+        Some(length) if !is_written_to(rest, length) => Tail::Torn { bytes: used },
+        // Without a valid header the length of the frame is unknown; only the minimum size is known.
+        None if rest.len() < FRAME_BYTES_MIN => Tail::Short { bytes: used },
+        Some(_) | None => Tail::Damaged { bytes: used },
+    }
 }
 
 /// Returns whether a frame's tag, which is its last part, was written. A tag is never all zeros: without encryption its
@@ -82,9 +92,9 @@ mod tests {
         check(&[0; 1000], None, &Tail::Unused { bytes: 1000 });
         let mut rest = vec![7; 100];
         check(&rest, Some(100), &Tail::Damaged { bytes: 100 });
-        check(&rest, Some(101), &Tail::Torn { bytes: 100 });
+        check(&rest, Some(101), &Tail::Short { bytes: 100 });
         check(&rest, None, &Tail::Damaged { bytes: 100 });
-        check(&rest[..20], None, &Tail::Torn { bytes: 20 });
+        check(&rest[..20], None, &Tail::Short { bytes: 20 });
         rest[40..].fill(0);
         rest.resize(1000, 0);
         check(&rest, Some(100), &Tail::Torn { bytes: 40 });

@@ -26,6 +26,9 @@ const BELOW_PARTS: u64 = 3;
 /// Dead data may take one part in this many of the live data, in addition to a constant. The value is well below the
 /// documented bound of three: the estimate ignores deletions in memory, and a compaction needs space for its output.
 const ALIVE_PARTS: u64 = 4;
+/// What the deletions in one memtable delete is at most one part in this many of the maximum of dead data. There are at
+/// most four memtables, so it is half of the maximum in total.
+const MEMTABLE_PARTS: u64 = 8;
 /// Share assumed before the first merge.
 const DEAD_PERMILLE_UNKNOWN: u64 = 500;
 
@@ -82,6 +85,21 @@ impl Weight<'_> {
             None => 0,
         };
         self.levels.level(0).len().max(by_bytes)
+    }
+
+    /// Returns the number of deletions that a memtable may hold. What they delete stays in tables until they are there
+    /// too, so it must be small compared to the dead data that tables may hold.
+    pub(super) fn deletions_max(&self) -> usize {
+        let tables = || self.levels.tables().map(|table| &table.meta);
+        let bytes: u64 = tables().map(|meta| meta.size).sum();
+        let items: u64 = tables().map(|meta| meta.entries - meta.tombstones.min(meta.entries)).sum();
+        match bytes.checked_div(items) {
+            Some(item_bytes) => {
+                let count = self.dead_bytes_max() / MEMTABLE_PARTS / item_bytes.max(1);
+                usize::try_from(count).unwrap_or(usize::MAX).max(1)
+            }
+            None => usize::MAX,
+        }
     }
 
     fn permille(&self, depth: usize) -> u64 {

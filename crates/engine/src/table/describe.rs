@@ -21,7 +21,13 @@ impl Engine {
 
     /// Returns the table's description, as the responses of all table operations contain it.
     pub(crate) fn description(&self, table: &Table, status: Status) -> Box<TableDescription> {
-        Box::new(description(&self.settings, table, status))
+        let now_ms = self.env.now_ms();
+        let mut described = description(&self.settings, table, status);
+        described.throughput = described.throughput.at(now_ms);
+        for index in &mut described.global_indexes {
+            index.throughput = index.throughput.at(now_ms);
+        }
+        Box::new(described)
     }
 }
 

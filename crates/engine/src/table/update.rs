@@ -96,14 +96,12 @@ fn changes_throughput_only(request: &UpdateTable) -> bool {
 }
 
 fn change_throughput(throughput: &mut ThroughputDescription, units: Throughput, now_ms: u64) {
-    const DAY_MS: u64 = 86_400_000;
     let before = std::mem::replace(&mut throughput.units, units);
     if units.read > before.read || units.write > before.write {
         throughput.last_increase_ms = Some(now_ms);
     }
     if units.read < before.read || units.write < before.write {
-        let same_day = throughput.last_decrease_ms.is_some_and(|last_ms| last_ms / DAY_MS == now_ms / DAY_MS);
-        throughput.decreases_today = if same_day { throughput.decreases_today + 1 } else { 1 };
+        throughput.decreases_today = throughput.at(now_ms).decreases_today + 1;
         throughput.last_decrease_ms = Some(now_ms);
     }
 }

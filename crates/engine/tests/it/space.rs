@@ -160,11 +160,48 @@ fn deletions_of_much_data_between_writes_of_little() {
             let name = format!("counter-{}", (number * 3 + counter) % 40);
             watched.put(item([("pk", name.as_str().into()), ("count", (number as i64).into())]));
         }
-        // Near the end, the deletions in memory outweigh the live data.
-        if number.is_multiple_of(16) && number <= 3500 {
+        if number.is_multiple_of(16) {
             let (bytes, live) = (watched.disk_bytes(), (4000 - number) * 1024);
             assert!(bytes <= 3 * live + CONSTANT_BYTES, "{bytes} bytes with {live} live");
         }
+    }
+    let bytes = watched.disk_bytes();
+    assert!(bytes <= CONSTANT_BYTES, "{bytes} bytes without live data");
+}
+
+#[test]
+fn deletions_alone() {
+    let mut watched = Watched::new();
+    watched.world.create(simple_table());
+    for number in 0..4000 {
+        watched.put(thing(number, number));
+    }
+    for number in 0..4000u64 {
+        watched.world.delete(item([("pk", format!("item-{number}").as_str().into())]));
+        if number.is_multiple_of(16) {
+            let (bytes, live) = (watched.disk_bytes(), (4000 - number) * 1024);
+            assert!(bytes <= 3 * live + CONSTANT_BYTES, "{bytes} bytes with {live} live");
+        }
+    }
+    let bytes = watched.disk_bytes();
+    assert!(bytes <= CONSTANT_BYTES, "{bytes} bytes without live data");
+}
+
+#[test]
+fn deletions_of_large_items() {
+    let mut watched = Watched::new();
+    watched.world.create(simple_table());
+    let large = |number: u64| {
+        let parts: Vec<AttributeValue> = (0..32).map(|part| noise(number * 32 + part)).collect();
+        item([("pk", format!("item-{number}").as_str().into()), ("data", AttributeValue::L(parts))])
+    };
+    for number in 0..150 {
+        watched.put(large(number));
+    }
+    for number in 0..150u64 {
+        watched.world.delete(item([("pk", format!("item-{number}").as_str().into())]));
+        let (bytes, live) = (watched.disk_bytes(), (149 - number) * 32 * 1024);
+        assert!(bytes <= 3 * live + CONSTANT_BYTES, "{bytes} bytes with {live} live");
     }
 }
 

@@ -176,13 +176,13 @@ fn a_paused_store_says_why_and_reads() {
 }
 
 #[test]
-fn closing_a_paused_store_ends_with_its_failure() {
+fn closing_a_paused_store_reports_that_its_last_writes_are_unconfirmed() {
     let disk = SimDisk::new();
     let store = open(&disk, Durability::Sync);
     put(&store, 1).wait().unwrap();
     disk.starve_at(disk.operations(), Scarce::Space);
     put(&store, 2).wait().unwrap_err();
-    assert!(matches!(store.close().unwrap_err(), StoreError::Poisoned { .. }));
+    assert!(matches!(store.close().unwrap_err(), StoreError::Unconfirmed { .. }));
     drop(store);
     disk.heal();
     assert_eq!(content(&open(&disk, Durability::Sync).snapshot()).len(), 1);

@@ -153,6 +153,9 @@ fn throughput_and_billing_change_by_the_rules() {
         let lower = UpdateTable { throughput: Some(Throughput { read: 4, write: 6 }), ..UpdateTable::default() };
         let described = world.update(lower).unwrap();
         assert_eq!((described.throughput.units.read, described.throughput.decreases_today), (4, 1));
+        assert_eq!(world.describe().throughput.decreases_today, 1);
+        world.env.advance_ms(24 * 60 * 60 * 1000);
+        assert_eq!(world.describe().throughput.decreases_today, 0, "another day");
         let on_demand = UpdateTable { billing: Some(BillingMode::PayPerRequest), ..UpdateTable::default() };
         let described = world.update(on_demand).unwrap();
         assert_eq!(described.throughput.units, Throughput::default());

@@ -177,3 +177,30 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_attempt_of_several_kinds_is_counted_by_all_or_by_none() {
+    let throttle = Hand::default().throttle();
+    let few = Attempts { kind: "few", per_account: Some(Rate::new(2, SECOND)), ..log_in() };
+    let many =
+        Attempts { kind: "many", per_account: Some(Rate::new(4, SECOND)), per_account_and_client: None, ..log_in() };
+    let both = || throttle.attempt_all(client(1), &[(&many, Some(b"ada")), (&few, Some(b"ada"))]);
+    assert!(both().is_ok() && both().is_ok());
+    for _ in 0..10 {
+        assert!(both().is_err(), "the second kind is exhausted");
+    }
+    assert_eq!(allowed(&throttle, &many, client(1), "ada", 10), 2, "the first kind counted two attempts");
+}
+
+#[test]
+fn guesses_that_begin_alike_are_limited_for_all_clients_together() {
+    let throttle = Hand::default().throttle();
+    let codes =
+        Attempts { kind: "codes", per_account: Some(Rate::new(5, SECOND)), per_account_and_client: None, ..log_in() };
+    let guess =
+        |number: u32, code: &str| throttle.attempt(&codes, client(number), Some(beginning(code).as_bytes())).is_ok();
+    assert_eq!((0..50).filter(|number| guess(*number, &format!("ab{number}"))).count(), 5);
+    assert!(guess(7, "cd1"), "others begin otherwise");
+    assert_eq!(beginning("\u{e9}\u{e8}\u{ea}"), "\u{e9}\u{e8}");
+    assert_eq!(beginning("a"), "a");
+}

@@ -65,6 +65,7 @@ pub struct Application {
     flows: Vec<Flow>,
     throttle: Throttle,
     limits: BTreeMap<&'static str, Attempts>,
+    guesses: BTreeMap<&'static str, (&'static str, Attempts)>,
     jobs: Vec<Job>,
     handlers: Handlers,
     sample: Option<Arc<MakeSample>>,
@@ -82,6 +83,7 @@ impl Application {
             flows: Vec::new(),
             throttle: host.throttle().clone(),
             limits: BTreeMap::new(),
+            guesses: BTreeMap::new(),
             jobs: Vec::new(),
             handlers,
             sample: None,
@@ -100,6 +102,14 @@ impl Application {
     #[must_use]
     pub fn limit(mut self, pattern: &'static str, attempts: Attempts) -> Self {
         self.limits.insert(pattern, attempts);
+        self
+    }
+
+    /// Rate-limits the guesses of a secret in an argument of a pattern by all clients together, per beginning of the
+    /// secret, so that an attacker with many addresses is limited too. The pattern has another [`Application::limit`].
+    #[must_use]
+    pub fn limit_guesses(mut self, pattern: &'static str, argument: &'static str, attempts: Attempts) -> Self {
+        self.guesses.insert(pattern, (argument, attempts));
         self
     }
 
@@ -167,7 +177,7 @@ impl Application {
     #[must_use]
     pub fn served(&self) -> Served {
         let served = Served::new(self.runner.clone(), self.tables).with_flows(self.flows.clone());
-        served.with_limits(self.throttle.clone(), self.limits.clone())
+        served.with_limits(self.throttle.clone(), self.limits.clone()).with_guesses(self.guesses.clone())
     }
 
     /// Creates the tables if the host is configured to, and runs jobs and handlers until the result is stopped or

@@ -16,6 +16,7 @@
 mod automaton;
 pub mod class;
 mod clock;
+mod email;
 pub mod injective;
 pub mod language;
 #[cfg(test)]

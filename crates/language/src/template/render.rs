@@ -11,6 +11,7 @@ use crate::document::ast::Bounds;
 use crate::schema::{FieldId, Format, Part, Template, Type};
 
 use super::clock;
+use super::email;
 use super::language::Language;
 
 /// Values of an item's fields.
@@ -98,6 +99,8 @@ pub fn accepts(kind: &Type, value: &str) -> bool {
     match kind {
         Type::String(bounds) => within(*bounds, value.chars().count()),
         Type::Binary(bounds) => within(*bounds, value.len()),
+        // Stricter than the language of the type, which is an upper bound for proofs about keys.
+        Type::Email => email::has_one_spelling(value) && holds(kind, value),
         Type::Slug(bounds) => !value.is_empty() && value.bytes().all(is_slug) && within(*bounds, value.len()),
         Type::Ulid => is_ulid(value),
         Type::Uuid => is_uuid(value),
@@ -106,12 +109,16 @@ pub fn accepts(kind: &Type, value: &str) -> bool {
         Type::Timestamp => clock::millis(value).is_some(),
         Type::Date => clock::millis(&format!("{value}T00:00:00.000Z")).is_some(),
         Type::Datetime => {
-            Language::of(kind, Format::Plain).is_some_and(|language| language.holds(value)) && {
+            holds(kind, value) && {
                 value.get(..16).is_some_and(|minute| clock::millis(&format!("{minute}:00.000Z")).is_some())
             }
         }
-        other => Language::of(other, Format::Plain).is_some_and(|language| language.holds(value)),
+        other => holds(other, value),
     }
+}
+
+fn holds(kind: &Type, value: &str) -> bool {
+    Language::of(kind, Format::Plain).is_some_and(|language| language.holds(value))
 }
 
 fn within(bounds: Bounds, count: usize) -> bool {

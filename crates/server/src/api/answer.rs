@@ -175,7 +175,6 @@ async fn call(
     }
     check_method(head, pattern.method())?;
     let caller = shared.authentication.caller(&head.headers, model, pattern)?;
-    served.attempt(pattern.name(), client(head), &caller)?;
     match pattern {
         Pattern::Read(_) => read(head, served, pattern, caller).await,
         Pattern::Write(_) => write(shared, head, body, served, pattern, caller).await,
@@ -186,6 +185,7 @@ async fn read(head: &Parts, served: &Served, pattern: Pattern<'_>, caller: Calle
     let model = served.model();
     let (arguments, cursor) = arguments::of_query(model, pattern, head.uri.query().unwrap_or_default())?;
     let call = Call { arguments, caller, cursor, token: None };
+    served.attempt(pattern.name(), client(head), &call)?;
     let work = async { served.runner().await?.read(pattern.name(), &call).await };
     let answer = whole(work).await?.map_err(|error| Problem::of(error, model))?;
     Ok(found(&json::answer(model, &answer)))
@@ -202,6 +202,7 @@ async fn write(
     let body = read_body(shared, head, body).await?;
     let arguments = arguments::of_body(served.model(), pattern, body.bytes())?;
     let call = Call { arguments, caller, cursor: None, token: None };
+    served.attempt(pattern.name(), client(head), &call)?;
     apply(served, pattern, call, idempotency_key(head)?).await
 }
 

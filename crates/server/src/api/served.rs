@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use keyform_core::Item;
-use keyform_flow::{Attempts, Client, Flow, Tables, Throttle};
+use keyform_core::AttributeValue;
+use keyform_flow::{Attempts, Client, Flow, Tables, Throttle, account_of, beginning};
 use keyform_language::Checked;
 use keyform_language::schema::Model;
 use keyform_language::surface::Pattern;
-use keyform_runtime::run::{Caller, Resumed, RunError, Runner};
+use keyform_runtime::run::{Call, Resumed, RunError, Runner};
 use tokio::sync::OnceCell;
 
 use super::problem::Problem;
@@ -19,6 +19,8 @@ pub struct Served {
     flows: Vec<Flow>,
     throttle: Throttle,
     limits: BTreeMap<&'static str, Attempts>,
+    /// Arguments that hold a guessed secret, and the limit of each beginning.
+    guesses: BTreeMap<&'static str, (&'static str, Attempts)>,
     tables: Tables,
     made: OnceCell<()>,
     answers: OnceCell<()>,
@@ -33,6 +35,7 @@ impl Served {
             flows: Vec::new(),
             throttle: Throttle::new(),
             limits: BTreeMap::new(),
+            guesses: BTreeMap::new(),
             tables,
             made: OnceCell::new(),
             answers: OnceCell::new(),
@@ -66,15 +69,31 @@ impl Served {
         self
     }
 
+    /// Adds rate limits on the [`beginning`] of a guessed secret: for each pattern, the name of the argument and the
+    /// limit. They apply in addition to those of [`Served::with_limits`].
+    ///
+    /// # Panics
+    /// If a pattern has no other limits.
+    #[must_use]
+    pub fn with_guesses(mut self, guesses: BTreeMap<&'static str, (&'static str, Attempts)>) -> Self {
+        for name in guesses.keys() {
+            assert!(self.is_limited(name), "`{}` has no limit for `{name}`", self.name());
+        }
+        self.guesses = guesses;
+        self
+    }
+
     /// Counts a call of a rate-limited pattern.
-    pub(super) fn attempt(&self, pattern: &str, client: Client, caller: &Caller) -> Result<(), Problem> {
+    pub(super) fn attempt(&self, pattern: &str, client: Client, call: &Call) -> Result<(), Problem> {
         let Some(attempts) = self.limits.get(pattern) else { return Ok(()) };
-        let account = match caller {
-            Caller::Claims(claims) if !claims.is_empty() => Some(Item::from(claims)),
-            Caller::Claims(_) | Caller::System => None,
-        };
-        let counted = self.throttle.attempt(attempts, client, account.as_ref().map(|item| item.as_bytes().as_ref()));
-        counted.map_err(Problem::throttled)
+        let account = account_of(&call.caller);
+        let guess = self.guesses.get(pattern).and_then(|(argument, attempts)| {
+            let AttributeValue::S(text) = call.arguments.get(*argument)? else { return None };
+            Some((attempts, beginning(text)))
+        });
+        let mut kinds = vec![(attempts, account.as_deref())];
+        kinds.extend(guess.as_ref().map(|(attempts, beginning)| (*attempts, Some(beginning.as_bytes()))));
+        self.throttle.attempt_all(client, &kinds).map_err(Problem::throttled)
     }
 
     pub(super) fn is_limited(&self, pattern: &str) -> bool {

@@ -7,6 +7,7 @@ use hyper::http::request::Parts;
 use keyform_core::Error;
 use keyform_core::error::access;
 
+use super::SKEW;
 use super::canonical::{decode_query, query_pairs};
 
 /// Only supported algorithm.
@@ -75,10 +76,10 @@ impl<'a> Authorization<'a> {
         let [Some(credential), Some(signature), Some(signed), Some(date)] = names.map(part) else {
             return Err(access::incomplete_query(&missing(&names.map(|name| (name, part(name))))));
         };
-        let lifetime = part("X-Amz-Expires").and_then(|text| text.parse::<u64>().ok()).unwrap_or(300);
+        let lifetime = lifetime(query_pairs(query).find(|(key, _)| *key == "X-Amz-Expires").map(|(_, value)| value))?;
         let mut parts =
             Self::from_credential(credential, decode_query(signed), decode_query(signature), decode_query(date))?;
-        parts.lifetime = Some(Duration::from_secs(lifetime.min(LIFETIME_SECS_MAX)));
+        parts.lifetime = Some(lifetime);
         parts.presigned = true;
         Ok(parts)
     }
@@ -109,6 +110,16 @@ impl<'a> Authorization<'a> {
             presigned: false,
         })
     }
+}
+
+/// Parses the lifetime of a presigned request: a number of seconds, in digits only. SDKs always send one; without it a
+/// request is valid as long as one with a signed header.
+fn lifetime(text: Option<&str>) -> Result<Duration, Error> {
+    let Some(text) = text else { return Ok(SKEW) };
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let seconds = is_number.then(|| text.parse::<u64>().ok()).flatten();
+    let seconds = seconds.filter(|seconds| (1..=LIFETIME_SECS_MAX).contains(seconds));
+    seconds.map(Duration::from_secs).ok_or_else(|| access::lifetime_out_of_range(LIFETIME_SECS_MAX))
 }
 
 fn missing<'a>(parts: &[(&'a str, Option<&str>)]) -> Vec<&'a str> {

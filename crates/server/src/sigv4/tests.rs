@@ -122,6 +122,23 @@ fn botocore_signature_in_the_query_is_accepted_until_it_expires() {
 }
 
 #[test]
+fn lifetime_of_a_presigned_request_is_a_number_of_seconds_up_to_a_week() {
+    let verify = |expires: &str| {
+        let mut head = presigned("55121c9f4fdfaeae7ee1efc36353abb83c80988d9ea75fe737473b30930a5f97");
+        let uri = head.uri.to_string().replace("X-Amz-Expires=600", &format!("X-Amz-Expires={expires}"));
+        head.uri = uri.parse().unwrap();
+        refusal(&head, b"", 0)
+    };
+    for expires in ["", "0", "604801", "99999999999999999999", "-1", "+600", "6e2", "600.0", "%20600", "0x10", "ten"] {
+        assert!(verify(expires).contains("X-Amz-Expires must be a number of seconds from 1 to 604800"), "{expires}");
+    }
+    // These are signed with another value, so they pass the check and do not match.
+    for expires in ["1", "604800", "0600"] {
+        assert!(verify(expires).contains("does not match"), "{expires}");
+    }
+}
+
+#[test]
 fn changed_body_header_or_signature_does_not_match() {
     let head = signed_by_botocore(&authorization(SCOPE, SIGNED, SIGNATURE));
     assert!(refusal(&head, b"{ }", 0).starts_with("InvalidSignatureException: The request signature we calculated"));

@@ -283,6 +283,29 @@ fn metrics_have_a_port_of_their_own_when_asked_for() {
 }
 
 #[test]
+fn metrics_on_all_addresses_of_a_development_machine_answer_no_foreign_name() {
+    let started = |settings: Settings| {
+        let metrics_address = Some(MetricsAddress { host: "0.0.0.0".to_owned(), port: 0 });
+        start(Settings { metrics_address, ..settings })
+    };
+    let ask = |server: &Running, host: &str| {
+        let url = server.metrics_url().unwrap();
+        let port = url.strip_suffix("/metrics").unwrap().rsplit(':').next().unwrap().to_owned();
+        let request = format!("GET /metrics HTTP/1.1\r\nhost: {host}\r\n\r\n");
+        Client::to(format!("127.0.0.1:{port}").parse().unwrap()).request(&request, b"").status
+    };
+    let allowed_hosts = vec!["host.docker.internal".to_owned()];
+    let server = started(Settings { allowed_hosts, ..settings() });
+    for (host, expected) in
+        [("localhost", 200), ("192.0.2.7:9100", 200), ("host.docker.internal", 200), ("evil.example", 421)]
+    {
+        assert_eq!(ask(&server, host), expected, "{host}");
+    }
+    // A published server is reached by the name that its network gives it.
+    assert_eq!(ask(&started(Settings { credentials: credentials(), ..settings() }), "keyform"), 200);
+}
+
+#[test]
 fn a_name_that_is_no_host_is_refused_at_the_start() {
     for name in ["http://keyform.test", "keyform.test:8000", "*", ""] {
         let refused = Server::bind(Settings { allowed_hosts: vec![name.to_owned()], ..settings() }).unwrap_err();

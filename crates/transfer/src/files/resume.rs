@@ -4,6 +4,7 @@
 //! kill between the two makes the import write some items twice, which is harmless.
 
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -63,12 +64,12 @@ impl Resume {
         self.note(items)
     }
 
-    /// Records the number of written items. The file is replaced by a rename, so a kill never leaves a partial file. It
-    /// is not synced, so a power failure may.
+    /// Records the number of written items. The file is synced and then replaced by a rename, so neither a kill nor a
+    /// power failure leaves a partial file. The rename itself is not synced: an older number only repeats some writes.
     pub(super) fn note(&self, items: u64) -> Result<(), CopyError> {
         let beside = self.file.with_extension("new");
         let text = json!({ "keyformImport": 1, "of": self.id, "written": items }).to_string();
-        let saved = owner_only::write(&beside, text.as_bytes()).and_then(|()| fs::rename(&beside, &self.file));
+        let saved = write_synced(&beside, &text).and_then(|()| fs::rename(&beside, &self.file));
         saved.map_err(CopyError::file("write", &self.file))
     }
 
@@ -81,6 +82,12 @@ impl Resume {
             _ => Ok(()),
         }
     }
+}
+
+fn write_synced(file: &Path, text: &str) -> io::Result<()> {
+    let mut file = owner_only::options().write(true).create(true).truncate(true).open(file)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
 }
 
 /// Returns the path, size and modification time, which identify a version of a file.

@@ -194,3 +194,30 @@ fn invite_codes_are_guessed_within_limits_over_every_path() {
     clock.fetch_add(10, Ordering::Relaxed);
     assert_eq!((join(1), join(2)), (409, 429));
 }
+
+#[test]
+fn log_ins_and_password_changes_guess_in_one_count() {
+    let (clock, throttle) = on_a_clock();
+    let served = Served::counting(throttle);
+    let ada = served.register("ada");
+    let change = json!({ "password": "a wrong guess", "newPassword": "a bridge of many cards" });
+    let who = json!({ "email": "ada@example.com", "password": "a wrong guess" });
+    let mut statuses: Vec<u16> = (0..6).map(|_| served.post(&ada, "changeMyPassword", &change).0).collect();
+    statuses.extend((0..6).map(|_| served.send("POST", "logIn", &[], &who).0));
+    assert_eq!(statuses, [vec![409; 10], vec![429; 2]].concat());
+    clock.fetch_add(30, Ordering::Relaxed);
+    assert_eq!(served.post(&ada, "changeMyPassword", &change).0, 409);
+    assert_eq!(served.send("POST", "logIn", &[], &who).0, 429);
+}
+
+#[test]
+fn an_address_has_one_spelling() {
+    let served = Served::start();
+    served.register("ada");
+    for email in ["ada@example.com.", "ada\u{200b}@example.com", "\u{ff41}da@example.com", "ada@\u{ff45}xample.com"] {
+        let who = json!({ "email": email, "password": support::PASSWORD });
+        assert_eq!(served.send("POST", "logIn", &[], &who).0, 400, "{email}");
+        let new = json!({ "email": email, "username": "ada", "password": support::PASSWORD });
+        assert_eq!(served.send("POST", "register", &[], &new).0, 400, "{email}");
+    }
+}

@@ -154,8 +154,7 @@ async fn read(helpmaton: Helpmaton, call: FlowCall<ConversationArguments>) -> Re
 async fn remove(helpmaton: Helpmaton, call: FlowCall<ConversationArguments>) -> Result<Done, FlowError> {
     let ConversationArguments { workspace_id, agent_id, conversation_id } = call.arguments;
     access::writer(&helpmaton, &call.caller, &workspace_id).await?;
-    let (_, by) = helpmaton.as_caller(&call.caller)?;
-    super::remove(&helpmaton, &by, &workspace_id, &agent_id, &conversation_id).await.map(|()| Done {})
+    super::remove(&helpmaton, &workspace_id, &agent_id, &conversation_id).await.map(|()| Done {})
 }
 
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {

@@ -4,25 +4,24 @@ use keyform::flow::FlowError;
 use keyform::{CallError, Ulid};
 
 use crate::Helpmaton;
-use crate::model::{self, AgentId, ConversationId, PurgeMessagesError, WorkspaceId};
+use crate::model::{AgentId, ConversationId, PurgeMessagesError, WorkspaceId};
 
 /// Maximum deletes per request.
 const BATCH_MAX: usize = 25;
 
-/// Removes a conversation. `by` is the caller's handle.
+/// Removes a conversation. The caller has checked the permission.
 ///
 /// # Errors
-/// Refused with `UnknownConversation`; or the caller lacks permission, or the store fails.
+/// Refused with `UnknownConversation`, or the store fails.
 pub async fn remove(
     helpmaton: &Helpmaton,
-    by: &model::Helpmaton,
     workspace_id: &WorkspaceId,
     agent_id: &AgentId,
     conversation_id: &ConversationId,
 ) -> Result<(), FlowError> {
     // Delete the messages first: while the conversation exists, an interrupted removal can be repeated.
     purge_messages(helpmaton, workspace_id, conversation_id).await?;
-    let deleted = by.delete_conversation(workspace_id, agent_id, conversation_id).await;
+    let deleted = helpmaton.model.delete_conversation(workspace_id, agent_id, conversation_id).await;
     // Delete messages that were appended in between; none can be appended after the conversation is gone.
     purge_messages(helpmaton, workspace_id, conversation_id).await?;
     Ok(deleted?)
@@ -40,7 +39,7 @@ pub async fn remove_of_agent(
     let conversations = helpmaton.model.conversations_for_agent(workspace_id, agent_id).all().await?;
     for conversation in conversations {
         let id = &conversation.conversation_id;
-        match remove(helpmaton, &helpmaton.model, workspace_id, agent_id, id).await {
+        match remove(helpmaton, workspace_id, agent_id, id).await {
             // A concurrent call was faster.
             Err(FlowError::Refused { outcome, .. }) if outcome == "UnknownConversation" => {}
             removed => removed?,

@@ -104,14 +104,14 @@ struct Mailed {
 }
 
 async fn request(system: Helpmaton, call: FlowCall<Request>) -> Result<Mailed, FlowError> {
-    system.attempt(&limits::MAIL, call.client, Some(&call.arguments.email))?;
+    system.attempt(&limits::MAIL, call.client, Some(&limits::mailbox(&call.arguments.email)?))?;
     system.request_sign_in(&call.arguments.email).await?;
     Ok(Mailed { sent_to: call.arguments.email })
 }
 
 async fn sign_in(system: Helpmaton, call: FlowCall<SignIn>) -> Result<Session, FlowError> {
     let SignIn { email, token, name } = call.arguments;
-    system.attempt(&limits::SIGN_IN, call.client, Some(&email))?;
+    system.attempt(&limits::SIGN_IN, call.client, Some(&limits::mailbox(&email)?))?;
     system.sign_in(&email, &token, name.as_deref()).await
 }
 

@@ -62,6 +62,26 @@ impl Helpmaton {
         found.ok_or_else(|| FlowError::refused("UnknownUser", "no user has this address or id"))
     }
 
+    /// Returns the user with an address or an id who has a seat in a subscription: they have accepted an invitation, or
+    /// own it. All others get the same answer, whether they have an account or not, so that no caller learns which
+    /// addresses have one.
+    ///
+    /// # Errors
+    /// Refused with `UnknownUser`, or the store fails.
+    pub async fn colleague(&self, subscription: &SubscriptionId, text: &str) -> Result<User, FlowError> {
+        let seats = self.model.seats(subscription).all().await?;
+        let unknown = || {
+            let detail = "nobody with this address or id belongs to the subscription: invite them with inviteByEmail";
+            FlowError::refused("UnknownUser", detail)
+        };
+        match self.user_named(text).await {
+            Ok(user) if seats.iter().any(|seat| seat.member_id == user.id) => Ok(user),
+            Ok(_) => Err(unknown()),
+            Err(FlowError::Refused { outcome, .. }) if outcome == "UnknownUser" => Err(unknown()),
+            Err(other) => Err(other),
+        }
+    }
+
     /// Links an external account to a user, for sign-in.
     ///
     /// # Errors

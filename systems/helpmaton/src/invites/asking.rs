@@ -187,8 +187,7 @@ async fn invite(system: Helpmaton, call: FlowCall<Invite>) -> Result<Invited, Fl
     let (by, _) = system.as_caller(&call.caller)?;
     let Invite { workspace_id, email, level } = call.arguments;
     let level = Level::of(level.unwrap_or(Level::Read.number()))?;
-    system.attempt(&limits::INVITER, call.client, Some(by.user_id.as_str()))?;
-    system.attempt(&limits::INVITED, call.client, Some(&email))?;
+    system.attempt_to_invite(call.client, by.user_id.as_str(), &limits::mailbox(&email)?)?;
     system.invite(&by, &workspace_id, &email, level, call.token.as_deref()).await
 }
 

@@ -7,43 +7,52 @@ use serde::{Deserialize, Serialize};
 
 use crate::Helpmaton;
 use crate::model::{
-    AddManagerError, Caller, CloseFreeSubscriptionError, GiveSeatError, RemoveManagerError, SubscriptionId,
-    SubscriptionPlan, UserId,
+    AcceptManagementError, AddManagerError, Caller, CloseFreeSubscriptionError, GiveSeatError, RemoveManagerError,
+    SubscriptionId, SubscriptionPlan, UserId,
 };
 
+/// Level of a manager's permission. A lower one means that the user was asked and has not accepted.
+pub(super) const MANAGER: i64 = 3;
+
 impl Helpmaton {
-    /// Makes a user a manager. Their own subscription must be free and empty, and is closed, because a user has only
+    /// Asks a user to manage a subscription. Nothing changes for the user before they accept it with
+    /// [`Helpmaton::become_manager`]: a manager has no subscription of their own, and their workspaces belong to this
     /// one.
     ///
     /// # Errors
-    /// Refused with `AlreadyManager`, `OwnSubscriptionInUse`, `ManagerLimitReached` or `UserLimitReached`;
-    /// [`FlowError::Forbidden`] if `by` is not a manager.
+    /// Refused with `AlreadyManager` or `ManagerLimitReached`; [`FlowError::Forbidden`] if `by` is not a manager.
     pub async fn make_manager(
         &self,
         by: &Caller,
         subscription: &SubscriptionId,
         user: &UserId,
     ) -> Result<(), FlowError> {
-        let model = self.model.as_caller(by.clone());
-        if model.subscription_permission(subscription, user).await?.is_some() {
-            return Err(AddManagerError::AlreadyManager.into());
+        match self.model.as_caller(by.clone()).add_manager(subscription, user).await {
+            Ok(_) => Ok(()),
+            Err(AddManagerError::Forbidden) => Err(FlowError::Forbidden),
+            Err(AddManagerError::ManagerLimitReached) => Err(self.managers_are_too_many(subscription).await),
+            Err(other) => Err(other.into()),
         }
-        if self.existing_subscription(subscription).await?.managers_left <= 0 {
-            return Err(self.managers_are_too_many(subscription).await);
+    }
+
+    /// Accepts the request to manage a subscription. The user's own subscription must be free and empty, and is closed, because a
+    /// user has only one.
+    ///
+    /// # Errors
+    /// Refused with `NotAsked`, `OwnSubscriptionInUse` or `UserLimitReached`.
+    pub async fn become_manager(&self, user: &UserId, subscription: &SubscriptionId) -> Result<(), FlowError> {
+        match self.model.subscription_permission(subscription, user).await? {
+            Some(asked) if asked.r#type >= MANAGER => return Ok(()),
+            Some(_) => {}
+            None => return Err(AcceptManagementError::NotAsked.into()),
         }
         self.close_own_subscription(user).await?;
         self.seat_for_manager(subscription, user).await?;
-        match model.add_manager(subscription, user).await {
-            Ok(_) => Ok(()),
-            Err(error) => {
-                self.release_if_unused(subscription, user).await;
-                Err(match error {
-                    AddManagerError::Forbidden => FlowError::Forbidden,
-                    AddManagerError::ManagerLimitReached => self.managers_are_too_many(subscription).await,
-                    other => other.into(),
-                })
-            }
+        if let Err(error) = self.model.accept_management(subscription, user).await {
+            self.release_if_unused(subscription, user).await;
+            return Err(error.into());
         }
+        Ok(())
     }
 
     async fn managers_are_too_many(&self, subscription: &SubscriptionId) -> FlowError {
@@ -77,7 +86,7 @@ impl Helpmaton {
         }
     }
 
-    /// Removes a manager, but never the owner.
+    /// Removes a manager, or a user who was asked, but never the owner.
     ///
     /// # Errors
     /// Refused with `NotAManager` or `IsTheOwner`; [`FlowError::Forbidden`] if `by` is not a manager.
@@ -108,6 +117,13 @@ struct Manager {
     user: String,
 }
 
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Managed {
+    #[schemars(with = "String")]
+    subscription_id: SubscriptionId,
+}
+
 /// State of a manager after a change.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -120,29 +136,38 @@ struct Managing {
 
 async fn make(system: Helpmaton, call: FlowCall<Manager>) -> Result<Managing, FlowError> {
     let (by, model) = system.as_caller(&call.caller)?;
-    // Check the permission first, so that strangers do not learn who has an account.
+    // Check the permission first, so that strangers do not learn who has a seat.
     model.subscription_by_id(&call.arguments.subscription_id).await?;
-    let user = system.user_named(&call.arguments.user).await?.id;
+    let user = system.colleague(&call.arguments.subscription_id, &call.arguments.user).await?.id;
     system.make_manager(&by, &call.arguments.subscription_id, &user).await?;
-    Ok(Managing { user_id: user.to_string(), manages: true })
+    Ok(Managing { user_id: user.to_string(), manages: false })
+}
+
+async fn accept(system: Helpmaton, call: FlowCall<Managed>) -> Result<Managing, FlowError> {
+    let (by, _) = system.as_caller(&call.caller)?;
+    system.become_manager(&by.user_id, &call.arguments.subscription_id).await?;
+    Ok(Managing { user_id: by.user_id.to_string(), manages: true })
 }
 
 async fn dismiss(system: Helpmaton, call: FlowCall<Manager>) -> Result<Managing, FlowError> {
     let (by, model) = system.as_caller(&call.caller)?;
     model.subscription_by_id(&call.arguments.subscription_id).await?;
-    let user = system.user_named(&call.arguments.user).await?.id;
+    let user = system.colleague(&call.arguments.subscription_id, &call.arguments.user).await?.id;
     system.dismiss_manager(&by, &call.arguments.subscription_id, &user).await?;
     Ok(Managing { user_id: user.to_string(), manages: false })
 }
 
 pub(super) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
     application
-        .flow(helpmaton.flow("makeManager", "Adds a manager to a subscription.", make).outcomes(&[
+        .flow(helpmaton.flow("makeManager", "Asks a user with a seat to manage a subscription.", make).outcomes(&[
             "UnknownUser",
             "UnknownSubscription",
             "AlreadyManager",
-            "OwnSubscriptionInUse",
             "ManagerLimitReached",
+        ]))
+        .flow(helpmaton.flow("becomeManager", "Accepts the request to manage a subscription.", accept).outcomes(&[
+            "NotAsked",
+            "OwnSubscriptionInUse",
             "UserLimitReached",
         ]))
         .flow(helpmaton.flow("dismissManager", "Removes a manager from a subscription.", dismiss).outcomes(&[

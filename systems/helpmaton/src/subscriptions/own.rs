@@ -7,6 +7,7 @@ use keyform::runtime::run::RunError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::managers::MANAGER;
 use super::plans::effective_plan;
 use crate::Helpmaton;
 use crate::identity::own_subscription_id;
@@ -53,7 +54,9 @@ impl Helpmaton {
     async fn managed_subscription(&self, user: &UserId) -> Result<Option<Subscription>, CallError> {
         for permission in self.model.subscriptions_of_user(user).all().await? {
             let id = &permission.subscription_id;
-            if self.model.subscription_permission(id, user).await?.is_some() {
+            let permission = self.model.subscription_permission(id, user).await?;
+            // A user who was asked to manage a subscription and has not accepted stays in their own.
+            if permission.is_some_and(|permission| permission.r#type >= MANAGER) {
                 return self.model.subscription_by_id(id).await;
             }
         }

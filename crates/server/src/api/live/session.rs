@@ -213,11 +213,11 @@ impl Session {
         let pattern = Pattern::find(model, read).filter(|pattern| matches!(pattern, Pattern::Read(_)));
         let pattern = pattern.ok_or_else(|| Problem::new(problem::UNKNOWN_PATH, "the model has no such read"))?;
         let caller = self.access.caller(&self.shared.authentication, model, pattern)?;
-        // Rate limits on guessable secrets apply to live reads too.
-        self.served.attempt(pattern.name(), self.client, &caller)?;
         let arguments = arguments::of_object(model, pattern, given)?;
         let counts = matches!(pattern, Pattern::Read(read) if matches!(read.result, ReadResult::Count(..)));
         let call = Call { arguments, caller, cursor: None, token: None };
+        // Rate limits on guessable secrets apply to live reads too.
+        self.served.attempt(pattern.name(), self.client, &call)?;
         self.begin(id, read.to_owned(), counts, call, token);
         Ok(())
     }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use keyform::Timestamp;
+use keyform::flow::FlowError;
 use keyform_helpmaton::application;
 use keyform_helpmaton::model::{
     Caller, CreateAgentError, CreateAgentInput, CreateAgentKeyError, CreateAgentKeyInput, CreateChannelError,
@@ -79,22 +80,22 @@ fn each_limit_of_the_free_plan_holds() {
         let world = World::on(scene).await;
         let ada = world.person("ada").await;
         let workspace = world.workspace(&ada).await;
-        let model = world.system.model.as_caller(ada.clone());
+        let model = &world.system.model;
         let free = Limits::of(SubscriptionPlan::Free);
         let first = agent(&world, &ada, &workspace).await.unwrap();
         assert_eq!(agent(&world, &ada, &workspace).await, Err(CreateAgentError::AgentLimitReached));
         let channels = until_refused(
             async |_| {
-                let input = CreateChannelInput::new(workspace.clone(), OutputChannelType::Discord, "alerts", json!({}));
+                let (kind, by) = (OutputChannelType::Discord, ada.user_id.clone());
+                let input = CreateChannelInput::new(workspace.clone(), kind, "alerts", json!({}), by);
                 model.create_channel(input).await.map(drop)
             },
             CreateChannelError::ChannelLimitReached,
         );
         let servers = until_refused(
             async |_| {
-                let url = "https://mcp.example.com";
-                let input =
-                    CreateMcpServerInput::new(workspace.clone(), "tools", url, McpServerAuthType::None, json!({}));
+                let (url, kind, by) = ("https://mcp.example.com", McpServerAuthType::None, ada.user_id.clone());
+                let input = CreateMcpServerInput::new(workspace.clone(), "tools", url, kind, json!({}), by);
                 model.create_mcp_server(input).await.map(drop)
             },
             CreateMcpServerError::ServerLimitReached,
@@ -258,9 +259,15 @@ fn managers_come_and_go() {
         world.workspace(&carl).await;
         let system = &world.system;
         assert_eq!(refusal(system.make_manager(&bob, &id, &bob.user_id).await), "Forbidden");
-        assert_eq!(refusal(system.make_manager(&ada, &id, &carl.user_id).await), "OwnSubscriptionInUse");
+        system.make_manager(&ada, &id, &carl.user_id).await.unwrap();
+        assert_eq!(refusal(system.become_manager(&carl.user_id, &id).await), "OwnSubscriptionInUse");
+        system.dismiss_manager(&ada, &id, &carl.user_id).await.unwrap();
+        assert_eq!(refusal(system.become_manager(&carl.user_id, &id).await), "NotAsked");
         system.make_manager(&ada, &id, &bob.user_id).await.unwrap();
         assert_eq!(refusal(system.make_manager(&ada, &id, &bob.user_id).await), "AlreadyManager");
+        assert_eq!(refusal(system.make_manager(&bob, &id, &carl.user_id).await), "Forbidden", "asked is not accepted");
+        system.become_manager(&bob.user_id, &id).await.unwrap();
+        system.become_manager(&bob.user_id, &id).await.unwrap();
         assert_eq!(world.subscription(&bob).await.subscription_id, id, "the free one is closed");
         let made = world.workspace(&bob).await;
         assert_eq!(system.level_of(&bob.user_id, &made).await.unwrap(), Some(Level::Owner));
@@ -273,6 +280,46 @@ fn managers_come_and_go() {
         let free = world.subscription(&carl).await.subscription_id;
         assert_eq!(refusal(system.make_manager(&carl, &free, &dora.user_id).await), "ManagerLimitReached");
         assert_eq!(world.subscription(&dora).await.user_id, dora.user_id, "nothing was closed");
+    });
+}
+
+#[test]
+fn no_user_is_moved_into_a_strangers_subscription() {
+    on_every_store(async |scene| {
+        let world = World::on(scene).await;
+        let (mallory, _) = world.pro("mallory").await;
+        let id = world.subscription(&mallory).await.subscription_id;
+        let system = &world.system;
+        // One victim has a free and empty subscription, the other has not begun one.
+        let (ada, bob) = (world.person("ada").await, world.person("bob").await);
+        let own = world.subscription(&ada).await.subscription_id;
+        for victim in [&ada, &bob] {
+            system.make_manager(&mallory, &id, &victim.user_id).await.unwrap();
+        }
+        assert_eq!(world.subscription(&ada).await.subscription_id, own, "it was not closed");
+        let made = world.workspace(&bob).await;
+        let found = system.model.workspace_by_id(&made).await.unwrap().unwrap();
+        assert_ne!(found.subscription_id, id, "the workspace is in bob's own subscription");
+        assert_eq!(world.subscription(&bob).await.user_id, bob.user_id);
+    });
+}
+
+#[test]
+fn strangers_and_unknown_addresses_get_the_same_answer() {
+    on_embedded(async |scene| {
+        let world = World::on(scene).await;
+        let mallory = world.person("mallory").await;
+        let id = world.subscription(&mallory).await.subscription_id;
+        let ada = world.person("ada").await;
+        let answer = async |text: &str| match world.system.colleague(&id, text).await {
+            Err(FlowError::Refused { outcome, detail, .. }) => (outcome, detail),
+            other => panic!("{other:?}"),
+        };
+        let unknown = answer("nobody@example.com").await;
+        assert_eq!(answer(&ada.email).await, unknown);
+        assert_eq!(answer(ada.user_id.as_str()).await, unknown);
+        assert_eq!(answer(keyform::Uuid::fresh().as_str()).await, unknown);
+        assert_eq!(world.system.colleague(&id, &mallory.email).await.unwrap().id, mallory.user_id);
     });
 }
 

@@ -345,8 +345,8 @@ fn workspace_document_filter_by_folder() {
 
 async fn channel(office: &Office, name: &str) -> model::OutputChannel {
     let config = json!({"address": "ops@example.org"});
-    let (by, kind) = (office.by(), OutputChannelType::Email);
-    channels::create(&by, &office.workspace, &id(), kind, name, config).await.unwrap()
+    let kind = OutputChannelType::Email;
+    channels::create(&office.system, &office.owner, &office.workspace, &id(), kind, name, config).await.unwrap()
 }
 
 #[test]
@@ -564,7 +564,9 @@ fn token_usage_aggregates_aggregate_daily() {
 
 async fn connect(office: &Office, name: &str) {
     let config = json!({"refreshToken": "secret"});
-    email::set(&office.by(), &office.workspace, EmailConnectionType::Gmail, name, &config).await.unwrap();
+    email::set(&office.system, &office.owner, &office.workspace, EmailConnectionType::Gmail, name, &config)
+        .await
+        .unwrap();
 }
 
 #[test]
@@ -603,7 +605,7 @@ async fn server(office: &Office, name: &str) -> model::McpServer {
         auth_type: McpServerAuthType::Basic,
         config: json!({"username": "u", "password": "p"}),
     };
-    mcp::create(&office.by(), &id(), made).await.unwrap()
+    mcp::create(&office.system, &office.owner, &id(), made).await.unwrap()
 }
 
 #[test]

@@ -144,8 +144,7 @@ fn a_conversation_goes_with_its_messages_whenever_the_removal_is_killed() {
             start(&office.system, Start { messages, ..begin(&office, &conversation) }).await.unwrap();
             let mortal = office.through(Arc::new(Mortal::new(office.scene.host.store(), requests)));
             let remove = async |office: &Office| {
-                let model = &office.system.model;
-                conversations::remove(&office.system, model, &office.workspace, &office.agent, &conversation).await
+                conversations::remove(&office.system, &office.workspace, &office.agent, &conversation).await
             };
             let survived = remove(&mortal).await.is_ok();
             match remove(&office).await {

@@ -59,14 +59,19 @@ fn names_are_unique_in_a_folder_also_when_many_upload_at_once() {
 fn a_document_is_renamed_moved_and_rewritten() {
     on_every_store(async |scene| {
         let office = Office::open(scene).await;
-        let (by, workspace) = (office.by(), &office.workspace);
+        let workspace = &office.workspace;
         let one = upload(&office, file("one", "", "first")).await.unwrap();
         let two = upload(&office, file("two.txt", "x", "second")).await.unwrap();
         assert_eq!((one.filename.as_str(), two.content_type.as_str()), ("one.md", "text/plain"));
         // Moving to a taken name adds a number and overwrites nothing.
-        let moved = documents::move_to(&by, workspace, &two.document_id, Some("one.md"), Some("")).await.unwrap();
+        let moved =
+            documents::move_to(&office.system, &office.owner, workspace, &two.document_id, Some("one.md"), Some(""))
+                .await
+                .unwrap();
         assert_eq!((moved.filename.as_str(), moved.folder_path.as_str()), ("one-1.md", ""));
-        let renamed = documents::move_to(&by, workspace, &one.document_id, Some("uno"), None).await.unwrap();
+        let renamed = documents::move_to(&office.system, &office.owner, workspace, &one.document_id, Some("uno"), None)
+            .await
+            .unwrap();
         assert_eq!((renamed.filename.as_str(), renamed.name.as_str()), ("uno.md", "uno"));
         assert_eq!(
             (text(&office, &one.document_id).await, text(&office, &two.document_id).await),

@@ -76,7 +76,9 @@ async fn fill(office: &Office) {
     agents::allow_delegation(&by, workspace, agent, &other).await.unwrap();
     let channel: OutputChannelId = id();
     let config = json!({"address": "ops@example.org"});
-    channels::create(&by, workspace, &channel, OutputChannelType::Email, "Ops", config).await.unwrap();
+    channels::create(&office.system, &office.owner, workspace, &channel, OutputChannelType::Email, "Ops", config)
+        .await
+        .unwrap();
     by.set_notification_channel(workspace, agent, &channel).await.unwrap();
     let server: McpServerId = id();
     let made = NewMcpServer {
@@ -86,11 +88,11 @@ async fn fill(office: &Office) {
         auth_type: McpServerAuthType::None,
         config: json!({}),
     };
-    mcp::create(&by, &server, made).await.unwrap();
+    mcp::create(&office.system, &office.owner, &server, made).await.unwrap();
     by.enable_mcp_server(workspace, &other, &server).await.unwrap();
     let smtp =
         json!({"host": "h", "port": 25, "secure": false, "username": "u", "password": "p", "fromEmail": "a@b.c"});
-    email::set(&by, workspace, EmailConnectionType::Smtp, "Mail", &smtp).await.unwrap();
+    email::set(&office.system, &office.owner, workspace, EmailConnectionType::Smtp, "Mail", &smtp).await.unwrap();
     provider_keys::set(&by, workspace, WorkspaceApiKeyProvider::Openai, "key").await.unwrap();
     agent_keys::create(&office.system, &office.owner, workspace, agent, &id(), None, None).await.unwrap();
     stream_servers::open(&by, workspace, agent, Vec::new()).await.unwrap();

@@ -24,9 +24,17 @@ fn outcome<T>(refused: Result<T, FlowError>) -> String {
 async fn channel(office: &Office) -> OutputChannelId {
     let channel = id();
     let config = json!({"webhookUrl": "https://hooks.example.org/secret"});
-    channels::create(&office.by(), &office.workspace, &channel, OutputChannelType::Slack, "News", config)
-        .await
-        .unwrap();
+    channels::create(
+        &office.system,
+        &office.owner,
+        &office.workspace,
+        &channel,
+        OutputChannelType::Slack,
+        "News",
+        config,
+    )
+    .await
+    .unwrap();
     channel
 }
 
@@ -39,7 +47,7 @@ async fn server(office: &Office) -> McpServerId {
         auth_type: McpServerAuthType::Header,
         config: json!({"headerValue": "Bearer secret"}),
     };
-    mcp::create(&office.by(), &server, made).await.unwrap();
+    mcp::create(&office.system, &office.owner, &server, made).await.unwrap();
     server
 }
 

@@ -1,0 +1,158 @@
+use std::sync::Arc;
+
+use bytes::Bytes;
+use proptest::prelude::*;
+
+use super::super::batch::Batch;
+use super::super::disk::SimDisk;
+use super::super::horizon::Horizon;
+use super::super::journal::{Frame, JournalWriter};
+use super::super::options::StoreOptions;
+use super::super::seal::DataKeys;
+use super::*;
+
+const SEGMENT: u64 = 7;
+
+/// Journal of one segment with one frame per batch, as a killed process leaves it.
+struct Journal {
+    disk: Arc<SimDisk>,
+    vault: Vault,
+    manifest: Manifest,
+    /// Offset after the last frame.
+    end: usize,
+}
+
+impl Journal {
+    fn of(batches: &[Batch]) -> Self {
+        let disk = Arc::new(SimDisk::new());
+        let vault = Vault::new(Some(DataKeys::new(1, [3; 32])));
+        let manifest = Manifest { newest_segment: SEGMENT, ..Manifest::new().unwrap() };
+        let mut writer = JournalWriter::new(disk.clone(), vault.clone(), manifest.store_id, &StoreOptions::default());
+        let mut end = HEADER_BYTES;
+        for (batch, seqno) in batches.iter().zip(1..) {
+            let mut frame = Frame::new(SEGMENT, seqno, Vec::new());
+            frame.push(batch);
+            end += frame.sealed_bytes() as usize;
+            writer.write(&mut frame, &|_| Ok(())).unwrap();
+        }
+        Journal { disk, vault, manifest, end }
+    }
+
+    /// Replays in up to `parts` parts of any size.
+    fn replay(&self, parts: usize) -> Result<(Work, Content), StoreError> {
+        let mut replay = Replay::new(self.disk.as_ref(), &self.vault, &self.manifest);
+        (replay.parts_max, replay.part_bytes_min) = (parts, 1);
+        replay.segment(ReplaySegment { number: SEGMENT, last: true, recorded: true })?;
+        let work = replay.work;
+        let (memtable, seqno) = replay.finish();
+        Ok((work, content(&memtable, seqno)))
+    }
+}
+
+/// Everything that a memtable holds, its accounted size, and the last sequence number.
+type Content = (Vec<(Bytes, SeqNo, Option<Bytes>)>, usize, SeqNo);
+
+fn content(memtable: &Memtable, seqno: SeqNo) -> Content {
+    let mut all = Vec::new();
+    let visit = |key: &Bytes, seqno, value: Option<&Bytes>| {
+        all.push((key.clone(), seqno, value.cloned()));
+        Ok::<(), ()>(())
+    };
+    memtable.for_each(visit).unwrap();
+    (all, memtable.bytes(), seqno)
+}
+
+/// Inserts the changes one by one.
+fn inserted(batches: &[Batch]) -> Content {
+    let memtable = Memtable::default();
+    let nobody_reads = Horizon { durable: SeqNo::MAX, live: Vec::new() };
+    for (batch, seqno) in batches.iter().zip(1..) {
+        for (key, value) in batch.clone().into_changes(seqno) {
+            memtable.write().insert(key, seqno, value, &nobody_reads);
+        }
+    }
+    content(&memtable, batches.len() as u64)
+}
+
+/// Batches of a few keys, some with a long common beginning, so that keys are overwritten and heads are equal.
+fn batches() -> impl Strategy<Value = Vec<Batch>> {
+    let key = prop_oneof![
+        prop::collection::vec(0u8..3, 0..5),
+        (0u8..20).prop_map(|end| [b"a beginning that is long".as_slice(), &[end; 2]].concat()),
+    ];
+    let value = prop::collection::vec(any::<u8>(), 0..40);
+    let change = (0u8..3, key, value);
+    let batch = prop::collection::vec(change, 0..6).prop_map(|changes| {
+        let mut batch = Batch::new();
+        for (kind, key, value) in changes {
+            match kind {
+                0 => batch.delete(key),
+                1 => batch.put(key, value),
+                _ => batch.append(key, value),
+            }
+        }
+        batch
+    });
+    prop::collection::vec(batch, 1..30)
+}
+
+proptest! {
+    #[test]
+    fn a_replay_in_parts_is_the_insertion_of_every_change(batches in batches(), parts in 1usize..6) {
+        let journal = Journal::of(&batches);
+        let (_, replayed) = journal.replay(parts).unwrap();
+        prop_assert_eq!(replayed, inserted(&batches));
+    }
+
+    #[test]
+    fn damage_is_found_in_every_part(batches in batches(), parts in 2usize..6, bit in any::<usize>()) {
+        let (whole, split) = (Journal::of(&batches), Journal::of(&batches));
+        let name = FileKind::Journal.file_name(SEGMENT);
+        let mut results = Vec::new();
+        for (journal, parts) in [(&whole, 1), (&split, parts)] {
+            // The two journals have different salts, but the same layout.
+            let mut bytes = read_whole(journal.disk.as_ref(), &name).unwrap();
+            let at = HEADER_BYTES + (bit / 8) % (journal.end - HEADER_BYTES);
+            bytes[at] ^= 1 << (bit % 8);
+            journal.disk.open(&name).unwrap().write_at(&bytes, 0).unwrap();
+            results.push(journal.replay(parts).map(|(_, content)| content).map_err(|error| error.to_string()));
+        }
+        prop_assert_eq!(&results[0], &results[1]);
+    }
+}
+
+#[test]
+fn overwritten_changes_are_not_copied() {
+    let overwrites = |keys: usize| -> Vec<Batch> {
+        let batch = |number: usize| {
+            let mut batch = Batch::new();
+            batch.put(format!("key-{}", number % keys), vec![1; 100]);
+            batch
+        };
+        (0..1000).map(batch).collect()
+    };
+    for (keys, parts, copied) in [(10, 1, 10), (10, 4, 40), (1000, 1, 1000), (1000, 4, 1000)] {
+        let (work, (content, ..)) = Journal::of(&overwrites(keys)).replay(parts).unwrap();
+        assert_eq!(work, Work { changes: 1000, copied }, "{keys} keys in {parts} parts");
+        assert_eq!(content.len(), keys);
+    }
+}
+
+#[test]
+fn a_gap_between_two_parts_is_damage() {
+    let mut batch = Batch::new();
+    batch.put("key", "value");
+    let journal = Journal::of(&[]);
+    let options = StoreOptions::default();
+    let mut writer =
+        JournalWriter::new(journal.disk.clone(), journal.vault.clone(), journal.manifest.store_id, &options);
+    for seqno in [1, 2, 4, 5] {
+        let mut frame = Frame::new(SEGMENT, seqno, Vec::new());
+        frame.push(&batch);
+        writer.write(&mut frame, &|_| Ok(())).unwrap();
+    }
+    for parts in 1..=4 {
+        let error = journal.replay(parts).unwrap_err();
+        assert!(error.to_string().contains(MISSING_BEFORE), "{parts} parts: {error}");
+    }
+}
