@@ -1,7 +1,7 @@
 //! What tests of models and of the systems run on. The library's own tests use it too.
 //!
 //! 1. [`Store`] is one of the stores: the embedded engine, our server through the AWS SDK, and ExtendDB through the AWS SDK where
-//!    `KEYFORM_EXTENDDB_URL` says where one listens. [`stage`] names tables of one's own on a store that others have too.
+//!    `KEYFORM_EXTENDDB` names its binary. [`stage`] names tables of one's own on a store that others have too.
 //! 2. [`Clock`] is a time that tests set, [`Counted`] one with ids that count, [`Dice`] are numbers that look random.
 //! 3. [`on_every_store`] runs a scenario on each store, with what an application needs: a [`Scene`].
 //! 4. [`Site`] serves an application over real HTTP.
@@ -17,6 +17,7 @@ mod counted;
 mod counting;
 mod dice;
 mod eventually;
+mod extenddb;
 pub mod fault;
 mod scene;
 mod site;

@@ -8,6 +8,7 @@ use keyform::server::{Running, Server, Settings};
 use keyform::surroundings::System;
 use keyform::{Database, Execute};
 
+use crate::extenddb::ExtendDb;
 use crate::{CaughtUp, Scene};
 
 /// A store, and what keeps it alive.
@@ -17,13 +18,14 @@ pub struct Store {
     /// What runs its operations.
     pub execute: Arc<dyn Execute>,
     running: Option<Running>,
+    _extenddb: Option<ExtendDb>,
 }
 
 impl Store {
     /// The engine in this process.
     #[must_use]
     pub fn embedded() -> Self {
-        Self { name: "embedded", execute: Arc::new(Database::in_memory()), running: None }
+        Self { name: "embedded", execute: Arc::new(Database::in_memory()), running: None, _extenddb: None }
     }
 
     /// Our server through the AWS SDK.
@@ -33,16 +35,25 @@ impl Store {
     pub async fn served() -> Self {
         let server = Server::bind(Settings { port: 0, workers: 1, ..Settings::default() }).unwrap();
         let running = keyform::serve(server, &Database::in_memory()).unwrap();
-        Self { name: "served", execute: Arc::new(connect(running.url()).await), running: Some(running) }
+        Self {
+            name: "served",
+            execute: Arc::new(connect(running.url()).await),
+            running: Some(running),
+            _extenddb: None,
+        }
     }
 
-    /// ExtendDB through the AWS SDK, if one listens. Tests share it.
+    /// A fresh ExtendDB through the AWS SDK, if `KEYFORM_EXTENDDB` names its binary.
+    ///
+    /// # Panics
+    /// If the binary does not start.
     pub async fn extenddb() -> Option<Self> {
-        let url = std::env::var("KEYFORM_EXTENDDB_URL").ok()?;
-        Some(Self { name: "extenddb", execute: Arc::new(connect(url).await), running: None })
+        let extenddb = ExtendDb::start(&std::env::var_os("KEYFORM_EXTENDDB")?);
+        let execute = Arc::new(connect(extenddb.url.clone()).await);
+        Some(Self { name: "extenddb", execute, running: None, _extenddb: Some(extenddb) })
     }
 
-    /// All of them, each fresh but for ExtendDB.
+    /// All of them, each fresh.
     pub async fn all() -> Vec<Self> {
         let mut all = vec![Self::embedded()];
         all.extend(Self::remote().await);
