@@ -121,7 +121,10 @@ fn a_killed_run_goes_on() {
         child.kill().unwrap();
         child.wait().unwrap();
     }
-    run(home.path(), "keyform migrate run v2.kf --take-over", "filled: 12 carried over\n");
-    run(home.path(), "keyform migrate cutover v2.kf", "closed: 12 carried over, 12 old items removed\n…");
+    // A kill can come after items are carried over and before a checkpoint counts them. So the counts of the run are not
+    // compared: `verify` reads the items themselves.
+    run(home.path(), "keyform migrate run v2.kf --take-over", "filled: … carried over\n");
+    run(home.path(), "keyform migrate verify v2.kf", "… items: 12 as they were carried over…");
+    run(home.path(), "keyform migrate cutover v2.kf", "closed: … carried over, 12 old items removed\n…");
     run(home.path(), "keyform migrate status v2.kf", "closed: …");
 }
