@@ -1,7 +1,7 @@
 //! Test support for models and systems. The library's own tests use it too.
 //!
 //! 1. [`Store`] is one of the stores: the embedded engine, our server through the AWS SDK, and ExtendDB through the AWS
-//! SDK if `KEYFORM_EXTENDDB_URL` is set. [`stage`] gives a test its own tables on a shared store.
+//! SDK if `KEYFORM_EXTENDDB` names its binary. [`stage`] gives a test its own tables on a shared store.
 //! 2. [`Clock`] is a time that tests set, [`Counted`] a counting clock with counting ids, [`Dice`] are pseudo-random
 //! numbers.
 //! 3. [`on_every_store`] runs a scenario on each store, with everything that an application needs: a [`Scene`].
@@ -19,6 +19,7 @@ mod counted;
 mod counting;
 mod dice;
 mod eventually;
+mod extenddb;
 pub mod fault;
 mod scene;
 mod site;

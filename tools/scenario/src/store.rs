@@ -8,6 +8,7 @@ use keyform::server::{Running, Server, Settings};
 use keyform::surroundings::System;
 use keyform::{Database, Execute};
 
+use crate::extenddb::ExtendDb;
 use crate::{CaughtUp, Scene};
 
 /// A store, and the values that keep it alive.
@@ -17,13 +18,14 @@ pub struct Store {
     /// Executor of its operations.
     pub execute: Arc<dyn Execute>,
     running: Option<Running>,
+    _extenddb: Option<ExtendDb>,
 }
 
 impl Store {
     /// Returns the engine in this process.
     #[must_use]
     pub fn embedded() -> Self {
-        Self { name: "embedded", execute: Arc::new(Database::in_memory()), running: None }
+        Self { name: "embedded", execute: Arc::new(Database::in_memory()), running: None, _extenddb: None }
     }
 
     /// Returns our server through the AWS SDK.
@@ -33,16 +35,25 @@ impl Store {
     pub async fn served() -> Self {
         let server = Server::bind(Settings { port: 0, workers: 1, ..Settings::default() }).unwrap();
         let running = keyform::serve(server, &Database::in_memory()).unwrap();
-        Self { name: "served", execute: Arc::new(connect(running.url()).await), running: Some(running) }
+        Self {
+            name: "served",
+            execute: Arc::new(connect(running.url()).await),
+            running: Some(running),
+            _extenddb: None,
+        }
     }
 
-    /// Returns ExtendDB through the AWS SDK, if `KEYFORM_EXTENDDB_URL` is set. Tests share it.
+    /// Returns a new ExtendDB through the AWS SDK, if `KEYFORM_EXTENDDB` names its binary.
+    ///
+    /// # Panics
+    /// Panics if the binary does not start.
     pub async fn extenddb() -> Option<Self> {
-        let url = std::env::var("KEYFORM_EXTENDDB_URL").ok()?;
-        Some(Self { name: "extenddb", execute: Arc::new(connect(url).await), running: None })
+        let extenddb = ExtendDb::start(&std::env::var_os("KEYFORM_EXTENDDB")?);
+        let execute = Arc::new(connect(extenddb.url.clone()).await);
+        Some(Self { name: "extenddb", execute, running: None, _extenddb: Some(extenddb) })
     }
 
-    /// Returns all stores; all but ExtendDB are new.
+    /// Returns all stores, each new.
     pub async fn all() -> Vec<Self> {
         let mut all = vec![Self::embedded()];
         all.extend(Self::remote().await);

@@ -121,7 +121,10 @@ fn a_killed_run_goes_on() {
         child.kill().unwrap();
         child.wait().unwrap();
     }
-    run(home.path(), "keyform migrate run v2.kf --take-over", "filled: 12 migrated\n");
-    run(home.path(), "keyform migrate cutover v2.kf", "closed: 12 migrated, 12 old items deleted\n…");
+    // A kill can come after items are migrated and before a checkpoint counts them. So the counts of the run are not
+    // compared: `verify` reads the items themselves.
+    run(home.path(), "keyform migrate run v2.kf --take-over", "filled: … migrated\n");
+    run(home.path(), "keyform migrate verify v2.kf", "… items: 12 unchanged since the migration…");
+    run(home.path(), "keyform migrate cutover v2.kf", "closed: … migrated, 12 old items deleted\n…");
     run(home.path(), "keyform migrate status v2.kf", "closed: …");
 }

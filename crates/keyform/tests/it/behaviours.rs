@@ -1,6 +1,6 @@
 //! One behaviour suite for every store. The same calls give the same answers on the embedded engine, on our own server
-//! through the AWS SDK, and on ExtendDB through the AWS SDK if `KEYFORM_EXTENDDB_URL` is set (`tools/behaviours.sh`
-//! starts one).
+//! through the AWS SDK, and on ExtendDB through the AWS SDK if `KEYFORM_EXTENDDB` names its binary (`tools/behaviours.sh`
+//! sets it).
 //!
 //! `tests/behaviours/library.script` runs from top to bottom. `@ada` sets the caller for the following lines, `@system`
 //! calls as code. A line with a pattern and its arguments is a call, and the lines after it are its answer: `=> …` and,
@@ -239,8 +239,8 @@ async fn our_server_behaves_the_same() {
 async fn extenddb_behaves_the_same() {
     match Store::extenddb().await {
         Some(store) => check(&store).await,
-        None => eprintln!(
-            "ExtendDB: not run, because KEYFORM_EXTENDDB_URL does not say where one listens; see tools/behaviours.sh"
-        ),
+        None => {
+            eprintln!("ExtendDB: not run, because KEYFORM_EXTENDDB does not name its binary; see tools/behaviours.sh")
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Live reads compared with the read's answer: many clients write at random, subscribers disconnect and reconnect, some
 //! are slow, and at the end each one's state equals the answer. On the embedded store, on our server through the AWS
-//! SDK, and on ExtendDB if KEYFORM_EXTENDDB_URL is set.
+//! SDK, and on ExtendDB if `KEYFORM_EXTENDDB` names its binary.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

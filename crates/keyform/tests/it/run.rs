@@ -1,7 +1,7 @@
 //! The discord model in use: typical flows, named refusals, guards, pages and cursors.
 //!
-//! One behaviour suite for each store: the embedded engine, our own server through the AWS SDK, and the endpoint of
-//! `KEYFORM_EXTENDDB_URL` through the AWS SDK, if set.
+//! One behaviour suite for each store: the embedded engine, our own server through the AWS SDK, and ExtendDB
+//! through the AWS SDK if `KEYFORM_EXTENDDB` names its binary.
 
 use std::sync::Arc;
 
