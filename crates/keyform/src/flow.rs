@@ -3,5 +3,5 @@
 
 pub use keyform_flow::{
     Attempts, BlockingPool, Client, Flow, FlowCall, FlowError, Host, Job, PoolError, Rate, Stopwatch, Tables, Throttle,
-    Throttled, TokenKeys, TokenKeysError,
+    Throttled, TokenKeys, TokenKeysError, beginning,
 };

@@ -1,6 +1,6 @@
 //! Lifecycle of tables: created, described, updated, tagged, deleted, and restored after a restart.
 
-use crate::support::{self, TABLE, World, global_index, item, message, on_both, simple_table};
+use crate::support::{TABLE, World, global_index, item, message, on_both, simple_table};
 use keyform_core::operation::{
     DeleteTable, DescribeTable, GlobalIndexChange, ListTables, ListTagsOfResource, StreamChange, TagResource,
     TimeToLive, UntagResource, UpdateTable, UpdateTimeToLive,

@@ -1,7 +1,6 @@
 //! Sends a batch in requests that the service accepts, and reports their common result.
 
 use keyform_core::operation::{BatchWriteItem, WriteRequest};
-use keyform_core::{Operation, Output};
 
 use super::state::{Attempt, Response, Sent, Written};
 use super::step::{Hook, Step};

@@ -55,7 +55,7 @@ mod tests {
         let mut attempt = rig.sent(&fixed);
         let decision = Expired.decide(&mut attempt).unwrap();
         assert_eq!(now(decision.result()), Err(RunError::Busy));
-        assert!(matches!(rig.requests().last(), Some(Operation::DeleteItem(delete)) if delete.condition.is_some()));
+        assert!(matches!(rig.requests().last(), Some(Operation::DeleteItem(delete)) if delete.options.condition.is_some()));
     }
 
     #[test]

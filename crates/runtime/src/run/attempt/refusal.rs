@@ -148,7 +148,7 @@ mod tests {
         let fixed = rig.fixed();
         let mut attempt = rig.bound(&fixed);
         now(Refusal.before(&mut attempt).result()).unwrap();
-        assert!(matches!(attempt.state.operation, Operation::PutItem(put) if put.return_item_on_failure));
+        assert!(matches!(attempt.state.operation, Operation::PutItem(put) if put.options.return_item_on_failure));
     }
 
     #[test]

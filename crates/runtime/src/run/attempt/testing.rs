@@ -214,10 +214,21 @@ struct Scripted {
     requests: Mutex<Vec<Operation>>,
 }
 
+/// Returns the output as the variant of its operation: [`written`] and [`page`] do not know which one they answer.
+fn answering(operation: &Operation, output: Output) -> Output {
+    match (operation, output) {
+        (Operation::UpdateItem(_), Output::PutItem(written)) => Output::UpdateItem(written),
+        (Operation::DeleteItem(_), Output::PutItem(written)) => Output::DeleteItem(written),
+        (Operation::Scan(_), Output::Query(page)) => Output::Scan(page),
+        (_, output) => output,
+    }
+}
+
 impl Execute for Scripted {
     fn execute(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>> {
         let answer = self.answers.lock().unwrap().pop_front();
         let answer = answer.unwrap_or_else(|| panic!("no answer for {operation:?}"));
+        let answer = answer.map(|output| answering(&operation, output));
         self.requests.lock().unwrap().push(operation);
         Box::pin(std::future::ready(answer))
     }
@@ -310,10 +321,10 @@ pub(super) fn got(item: Option<&Attributes>) -> Result<Output, Error> {
     Ok(Output::GetItem(GetItemOutput { item: item.map(Item::from), capacity: None }))
 }
 
-/// Answer of a Query.
+/// Answer of a Query or Scan.
 pub(super) fn page(items: &[Attributes]) -> Result<Output, Error> {
     let items: Vec<Item> = items.iter().map(Item::from).collect();
-    Ok(Output::Page(PageOutput {
+    Ok(Output::Query(PageOutput {
         count: items.len(),
         scanned: items.len(),
         items: Some(items),
@@ -324,7 +335,7 @@ pub(super) fn page(items: &[Attributes]) -> Result<Output, Error> {
 /// Answer of a PutItem, UpdateItem or DeleteItem.
 pub(super) fn written(attributes: Option<&Attributes>) -> Result<Output, Error> {
     let attributes = attributes.map(Item::from);
-    Ok(Output::WriteItem(WriteItemOutput { attributes, ..WriteItemOutput::default() }))
+    Ok(Output::PutItem(WriteItemOutput { attributes, ..WriteItemOutput::default() }))
 }
 
 /// Answer of a TransactWriteItems.
