@@ -1,7 +1,7 @@
 //! Deletes an expired item that made an upsert fail; the whole write is then repeated (ADR 0017).
 
 use keyform_core::operation::DeleteItem;
-use keyform_core::{ErrorCode, Operation};
+use keyform_core::ErrorCode;
 
 use super::state::{Attempt, Sent, Written};
 use super::step::{Hook, Step};
