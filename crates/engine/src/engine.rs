@@ -255,6 +255,16 @@ pub fn store_failed(error: &StoreError) -> Error {
     match error {
         StoreError::Unconfirmed { .. } => remote::outcome_unknown(&error.to_string()),
         StoreError::Paused { .. } => Error::refused_for_now(error.to_string()),
-        other => Error::internal(format!("the store failed: {other}")),
+        StoreError::InUse { .. }
+        | StoreError::Foreign { .. }
+        | StoreError::Newer { .. }
+        | StoreError::WrongKey { .. }
+        | StoreError::Corrupt { .. }
+        | StoreError::Missing { .. }
+        | StoreError::Io { .. }
+        | StoreError::Sync { .. }
+        | StoreError::Poisoned { .. }
+        | StoreError::Closed
+        | StoreError::BatchTooLarge => Error::internal(format!("the store failed: {error}")),
     }
 }

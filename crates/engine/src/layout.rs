@@ -136,7 +136,7 @@ pub fn describe(key: &[u8]) -> String {
 
 fn describe_values(bytes: &[u8]) -> String {
     let Some((hash, mut rest)) = bytes.split_at_checked(8) else { return bytes.escape_ascii().to_string() };
-    let mut words: Vec<String> = vec![hash.iter().map(|byte| format!("{byte:02x}")).collect()];
+    let mut words: Vec<String> = vec![hex::encode(hash)];
     while !rest.is_empty() {
         let (word, used) = describe_value(rest);
         words.push(word);

@@ -86,9 +86,9 @@ fn make(file: &Path) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         owner_only::create_dir_all(folder)?;
     }
-    let aside = file.with_extension(format!("new-{}", hex(&random()[..8])));
+    let aside = file.with_extension(format!("new-{}", hex::encode(&random()[..8])));
     let mut new = owner_only::options().write(true).create_new(true).open(&aside)?;
-    writeln!(new, "{}", hex(&random()))?;
+    writeln!(new, "{}", hex::encode(random()))?;
     new.sync_all()?;
     let named = fs::hard_link(&aside, file);
     fs::remove_file(&aside)?;
@@ -98,18 +98,9 @@ fn make(file: &Path) -> io::Result<()> {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 fn parse(text: &str) -> Option<[u8; KEY_BYTES]> {
     let mut key = [0; KEY_BYTES];
-    if text.len() != 2 * KEY_BYTES || !text.is_ascii() {
-        return None;
-    }
-    for (byte, digits) in key.iter_mut().zip(text.as_bytes().chunks(2)) {
-        *byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
-    }
+    hex::decode_to_slice(text, &mut key).ok()?;
     Some(key)
 }
 

@@ -176,7 +176,7 @@ pub(crate) fn derived(of: &[&str]) -> String {
         hash.update(text.len().to_be_bytes());
         hash.update(text);
     }
-    hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&hash.finalize()[..16])
 }
 
 /// Checks a user name, which must fit on one line.

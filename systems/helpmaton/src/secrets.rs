@@ -79,17 +79,13 @@ pub fn is_well_formed(text: &str, prefix: &str) -> bool {
 /// Returns the SHA-256 of a text in hexadecimal digits.
 #[must_use]
 pub fn lookup_hash(text: &str) -> String {
-    hexadecimal(&Sha256::digest(text.as_bytes()))
+    hex::encode(Sha256::digest(text.as_bytes()))
 }
 
 /// Compares two texts in constant time.
 #[must_use]
 pub fn same(one: &str, other: &str) -> bool {
     one.as_bytes().ct_eq(other.as_bytes()).into()
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// scrypt with a cost and bounded concurrency.
@@ -233,7 +229,7 @@ mod tests {
     async fn the_hash_is_that_of_the_standard() {
         let hash =
             Hashing::default().hash("pleaseletmein".to_owned(), b"SodiumChloride".to_vec()).await.expect("hashed");
-        assert!(hexadecimal(&hash).starts_with("7023bdcb3afd7348461c06cd81fd38eb"));
-        assert!(hexadecimal(&hash).ends_with("e61e85dc0d651e40dfcf017b45575887"));
+        assert!(hex::encode(&hash).starts_with("7023bdcb3afd7348461c06cd81fd38eb"));
+        assert!(hex::encode(&hash).ends_with("e61e85dc0d651e40dfcf017b45575887"));
     }
 }

@@ -76,9 +76,7 @@ fn is_secret(channel_type: ChannelType, id: &str) -> bool {
 
 /// Returns the hash of a secret in text form.
 pub(crate) fn hashed(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256.{hex}")
+    format!("sha256.{}", hex::encode(Sha256::digest(text.as_bytes())))
 }
 
 /// Claims a channel for the caller's tenant. A channel that the tenant already owns stays unchanged.

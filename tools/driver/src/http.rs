@@ -15,16 +15,15 @@ const ANSWER_BYTES_MAX: usize = 64 << 20;
 /// Returns the bytes of a signed `POST /` to a target such as `DynamoDB_20120810.GetItem`.
 #[must_use]
 pub fn request(signer: &Signer, host: &str, target: &str, body: &[u8]) -> Vec<u8> {
-    let authorization = signer.authorization(target, body);
-    let mut bytes = format!(
-        "POST / HTTP/1.1\r\nHost: {host}\r\nContent-Type: {CONTENT_TYPE}\r\nX-Amz-Date: {}\r\nX-Amz-Target: {target}\r\n\
-         Authorization: {authorization}\r\nContent-Length: {}\r\n\r\n",
-        signer.timestamp(),
+    let mut head = format!(
+        "POST / HTTP/1.1\r\nHost: {host}\r\nContent-Type: {CONTENT_TYPE}\r\nX-Amz-Target: {target}\r\nContent-Length: {}\r\n",
         body.len()
-    )
-    .into_bytes();
-    bytes.extend_from_slice(body);
-    bytes
+    );
+    for (name, value) in signer.headers(target, body) {
+        head.extend([&name, ": ", &value, "\r\n"]);
+    }
+    head.push_str("\r\n");
+    [head.as_bytes(), body].concat()
 }
 
 /// A complete answer.

@@ -114,18 +114,15 @@ impl Part<'_> {
 impl Execute for CaughtUp {
     fn execute(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>> {
         Box::pin(async move {
-            match &operation {
-                Operation::Query(query) => {
-                    if let Some(index) = &query.index {
-                        self.wait(&query.table, index, Some(&query.key)).await;
-                    }
-                }
-                Operation::Scan(scan) => {
-                    if let Some(index) = &scan.index {
-                        self.wait(&scan.table, index, None).await;
-                    }
-                }
-                _ => {}
+            if let Operation::Query(query) = &operation
+                && let Some(index) = &query.index
+            {
+                self.wait(&query.table, index, Some(&query.key)).await;
+            }
+            if let Operation::Scan(scan) = &operation
+                && let Some(index) = &scan.index
+            {
+                self.wait(&scan.table, index, None).await;
             }
             self.0.execute(operation).await
         })

@@ -25,10 +25,7 @@ pub fn reason(error: &Error) -> CancellationReason {
         ErrorCode::DuplicateItem => "DuplicateItem",
         _ => "ValidationError",
     };
-    let item = match error.detail() {
-        Detail::Item(item) => Some(item.clone()),
-        _ => None,
-    };
+    let item = if let Detail::Item(item) = error.detail() { Some(item.clone()) } else { None };
     CancellationReason { cause: Some(CancellationCause { code, message: error.message().to_owned() }), item }
 }
 

@@ -35,7 +35,7 @@ impl MasterKeyId {
         let mut context = digest::Context::new(&digest::SHA256);
         context.update(b"keyform master key id");
         context.update(secret.bytes());
-        Self(context.finish().as_ref()[..8].iter().map(|byte| format!("{byte:02x}")).collect())
+        Self(hex::encode(&context.finish().as_ref()[..8]))
     }
 }
 

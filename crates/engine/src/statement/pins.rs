@@ -56,10 +56,7 @@ fn from_parts<'c>(condition: &'c Condition, partition: &str) -> Option<Vec<Alter
 
 /// Splits a condition into the parts that must all hold.
 pub fn parts(condition: &Condition) -> Vec<&Condition> {
-    match condition {
-        Condition::And(sides) => sides.iter().flat_map(parts).collect(),
-        other => vec![other],
-    }
+    if let Condition::And(sides) = condition { sides.iter().flat_map(parts).collect() } else { vec![condition] }
 }
 
 /// Returns the value that a condition requires the attribute to equal.

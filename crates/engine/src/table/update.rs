@@ -48,7 +48,8 @@ fn change_billing(table: &mut Table, request: &UpdateTable, now_ms: u64) -> Resu
         }
         (BillingMode::PayPerRequest, BillingMode::Provisioned, Some(_)) => check_all_indexes_given(table, request)?,
         (BillingMode::Provisioned, BillingMode::PayPerRequest, None) => become_on_demand(table, now_ms),
-        _ => {}
+        (BillingMode::PayPerRequest, BillingMode::PayPerRequest, None)
+        | (BillingMode::Provisioned, BillingMode::Provisioned, _) => {}
     }
     table.settings.billing = after;
     let Some(units) = request.throughput else { return Ok(()) };

@@ -98,7 +98,9 @@ impl Engine {
             let (old, new) = (old.as_ref(), new.as_ref());
             let cost = match action.effect {
                 Effect::Check => WriteCost::of_unchanged(old),
-                _ => Change { table: action.table, key: &action.key, old, new, identity: None, at_ms }.stage(batch),
+                Effect::Put(_) | Effect::Update(_) | Effect::Delete => {
+                    Change { table: action.table, key: &action.key, old, new, identity: None, at_ms }.stage(batch)
+                }
             };
             costs.entry(&action.table.name).or_default().add(&cost);
             if let Some(metrics) = action.collection_metrics(request.return_metrics) {

@@ -32,7 +32,10 @@ fn requests(checked: &Checked) -> Vec<(String, Operation)> {
         let sample = Sample::new(model);
         let bound = bind::read(model, read, plan, &sample.of_read(read));
         requests.extend(
-            bound.unwrap_or_else(|error| panic!("{}: {error}", read.name)).operation.map(|it| (read.name.clone(), it)),
+            bound
+                .unwrap_or_else(|error| panic!("{}: {error}", read.name))
+                .request
+                .map(|it| (read.name.clone(), it.into())),
         );
     }
     for (write, plan) in model.writes.iter().zip(&checked.plans.writes) {

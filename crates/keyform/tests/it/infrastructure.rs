@@ -308,7 +308,7 @@ async fn every_request_of_a_pattern_is_allowed_by_its_policy() {
             let mut operations = requests(&runner, &recorder, &read.name, true, &call).await;
             if let keyform::language::plan::ReadOutcome::Planned(plan) = outcome {
                 let bound = bind::read(&checked.model, read, plan, &inputs).unwrap();
-                operations.extend(bound.operation);
+                operations.extend(bound.request.map(Operation::from));
             }
             check(&read.name, operations, &claims);
         }

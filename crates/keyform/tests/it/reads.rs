@@ -152,9 +152,9 @@ impl World {
         let mut inputs = inputs(arguments.clone());
         loop {
             let bound = bind::read(&self.checked.model, read, plan, &inputs).expect("the arguments fit");
-            let Some(operation) = bound.operation.clone() else { return (found, count) };
-            let output =
-                self.database.execute_blocking(operation).unwrap_or_else(|error| panic!("{}: {error}", read.name));
+            let Some(request) = bound.request.clone() else { return (found, count) };
+            let output = self.database.execute_blocking(request.into());
+            let output = output.unwrap_or_else(|error| panic!("{}: {error}", read.name));
             let page = page(output);
             count += page.count;
             let items: Vec<Item> = page.items.unwrap_or_default();

@@ -57,7 +57,7 @@ impl Parent {
     #[must_use]
     pub fn intent_key(&self, model: &Model) -> Attributes {
         let bytes = Item::from(&self.key);
-        let text: String = bytes.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+        let text = hex::encode(bytes.as_bytes());
         let hash = render::written(&crate::schema::Type::Json, crate::schema::Format::Hash, &text).unwrap_or(text);
         let sort = format!("{}#{hash}", model.entity(self.entity).name);
         [(KEY.to_owned(), partition(model, &self.table)), (SORT.to_owned(), sort.into())].into()

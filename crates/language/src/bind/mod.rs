@@ -45,7 +45,7 @@ pub use intent::{LEASE_MILLIS, Parent};
 pub use item::item;
 pub use item::key_of_fields;
 pub use permit::{arguments, guard, holds, value as evaluate};
-pub use read::{BoundRead, read};
+pub use read::{BoundRead, PageRead, ReadRequest, read};
 pub use removal::removal;
 pub use request::single;
 pub use seal::{SEALED_OVERHEAD_BYTES, Seal, SealedField};

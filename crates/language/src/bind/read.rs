@@ -19,7 +19,7 @@ use super::{BindError, Inputs, sentinel};
 #[derive(Clone, Debug)]
 pub struct BoundRead {
     /// Request; `None` if no item can match the arguments, so nothing needs to be sent.
-    pub operation: Option<Operation>,
+    pub request: Option<ReadRequest>,
     /// Condition to apply to the returned items, because the service accepts no such filter in the request.
     pub after: Option<Condition>,
 }
@@ -32,6 +32,72 @@ impl BoundRead {
     }
 }
 
+/// Request of a read.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReadRequest {
+    /// Reads one item by its key.
+    Get(GetItem),
+    /// Reads items by their keys.
+    BatchGet(BatchGetItem),
+    /// Reads pages of items.
+    Page(PageRead),
+}
+
+/// Request for a page of items.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PageRead {
+    /// Reads one partition.
+    Query(Query),
+    /// Reads a whole table or index.
+    Scan(Scan),
+}
+
+impl PageRead {
+    /// Returns the exclusive start key.
+    #[must_use]
+    pub fn start(&self) -> Option<&Attributes> {
+        match self {
+            Self::Query(query) => query.start.as_ref(),
+            Self::Scan(scan) => scan.start.as_ref(),
+        }
+    }
+
+    /// Continues after a key.
+    pub fn set_start(&mut self, start: Option<Attributes>) {
+        match self {
+            Self::Query(query) => query.start = start,
+            Self::Scan(scan) => scan.start = start,
+        }
+    }
+
+    /// Sets the maximum number of items to read, before the filter.
+    pub fn set_limit(&mut self, limit: Option<usize>) {
+        match self {
+            Self::Query(query) => query.limit = limit,
+            Self::Scan(scan) => scan.limit = limit,
+        }
+    }
+}
+
+impl From<PageRead> for Operation {
+    fn from(read: PageRead) -> Self {
+        match read {
+            PageRead::Query(query) => query.into(),
+            PageRead::Scan(scan) => scan.into(),
+        }
+    }
+}
+
+impl From<ReadRequest> for Operation {
+    fn from(request: ReadRequest) -> Self {
+        match request {
+            ReadRequest::Get(get) => get.into(),
+            ReadRequest::BatchGet(batch) => batch.into(),
+            ReadRequest::Page(page) => page.into(),
+        }
+    }
+}
+
 /// Binds the arguments of a read.
 ///
 /// # Errors
@@ -41,16 +107,16 @@ pub fn read(model: &Model, read: &Read, plan: &ReadPlan, inputs: &Inputs<'_>) ->
     let scope = Scope::new(model, inputs, &read.parameters, &[])?;
     let pass = Pass { model, read, plan, scope, table: model.table(plan.table) };
     let (filter, after) = pass.filters()?;
-    let Some(filter) = filter else { return Ok(BoundRead { operation: None, after: None }) };
-    let Some(after) = after else { return Ok(BoundRead { operation: None, after: None }) };
+    let Some(filter) = filter else { return Ok(BoundRead { request: None, after: None }) };
+    let Some(after) = after else { return Ok(BoundRead { request: None, after: None }) };
     let (filter, after) = (test(filter), test(after));
-    let operation = match plan.request {
-        RequestKind::Get => Some(pass.get(after.as_ref())?),
-        RequestKind::BatchGet => pass.batch(after.as_ref())?,
-        RequestKind::Query => pass.query(filter, after.as_ref())?,
-        RequestKind::Scan => Some(pass.scan(filter, after.as_ref())),
+    let request = match plan.request {
+        RequestKind::Get => Some(ReadRequest::Get(pass.get(after.as_ref())?)),
+        RequestKind::BatchGet => pass.batch(after.as_ref())?.map(ReadRequest::BatchGet),
+        RequestKind::Query => pass.query(filter, after.as_ref())?.map(PageRead::Query).map(ReadRequest::Page),
+        RequestKind::Scan => Some(ReadRequest::Page(PageRead::Scan(pass.scan(filter, after.as_ref())))),
     };
-    Ok(BoundRead { operation, after })
+    Ok(BoundRead { request, after })
 }
 
 fn test(logic: Logic) -> Option<Condition> {
@@ -140,18 +206,18 @@ impl Pass<'_> {
         keys.map(|bound| Ok((bound.attribute.clone(), self.key(bound, element)?))).collect()
     }
 
-    fn get(&self, after: Option<&Condition>) -> Result<Operation, BindError> {
-        Ok(Operation::GetItem(GetItem {
+    fn get(&self, after: Option<&Condition>) -> Result<GetItem, BindError> {
+        Ok(GetItem {
             table: self.name(),
             key: self.whole_key(0)?,
             projection: self.projection(after),
             consistent: self.plan.strong,
             ..GetItem::default()
-        }))
+        })
     }
 
     /// Builds a BatchGetItem with one key per distinct element; `None` if the list is empty.
-    fn batch(&self, after: Option<&Condition>) -> Result<Option<Operation>, BindError> {
+    fn batch(&self, after: Option<&Condition>) -> Result<Option<BatchGetItem>, BindError> {
         let list = self.read.parameters.iter().position(|parameter| parameter.test == Test::In);
         let count = match list.map(|list| self.given(list, 0)).transpose()? {
             Some(AttributeValue::L(parts)) => parts.len(),
@@ -166,15 +232,14 @@ impl Pass<'_> {
         }
         let request = BatchGetRequest { keys, projection: self.projection(after), consistent: self.plan.strong };
         let is_empty = request.keys.is_empty();
-        let operation =
-            Operation::BatchGetItem(BatchGetItem { tables: vec![(self.name(), request)], ..BatchGetItem::default() });
-        Ok((!is_empty).then_some(operation))
+        let batch = BatchGetItem { tables: vec![(self.name(), request)], ..BatchGetItem::default() };
+        Ok((!is_empty).then_some(batch))
     }
 
-    fn query(&self, filter: Option<Condition>, after: Option<&Condition>) -> Result<Option<Operation>, BindError> {
+    fn query(&self, filter: Option<Condition>, after: Option<&Condition>) -> Result<Option<Query>, BindError> {
         let Some(key) = self.key_condition()? else { return Ok(None) };
         let counts = self.plan.count && after.is_none();
-        Ok(Some(Operation::Query(Query {
+        Ok(Some(Query {
             table: self.name(),
             index: self.index_name(),
             key,
@@ -186,12 +251,12 @@ impl Pass<'_> {
             reverse: self.plan.backwards,
             start: self.scope.inputs.start.clone(),
             return_capacity: Default::default(),
-        })))
+        }))
     }
 
-    fn scan(&self, filter: Option<Condition>, after: Option<&Condition>) -> Operation {
+    fn scan(&self, filter: Option<Condition>, after: Option<&Condition>) -> Scan {
         let counts = self.plan.count && after.is_none();
-        Operation::Scan(Scan {
+        Scan {
             table: self.name(),
             index: self.index_name(),
             filter,
@@ -202,7 +267,7 @@ impl Pass<'_> {
             segment: None,
             start: self.scope.inputs.start.clone(),
             return_capacity: Default::default(),
-        })
+        }
     }
 
     /// Builds the key condition; `None` if the lower end exceeds the upper one, which the service rejects.

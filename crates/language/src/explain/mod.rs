@@ -16,6 +16,7 @@ pub mod sample;
 pub mod text;
 pub mod words;
 
+use keyform_core::Operation;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -99,7 +100,7 @@ fn of_read(checked: &Checked, read: &Read, outcome: &ReadOutcome) -> Explanation
     explanation.plan.extend(asked.into_iter().chain(evolution));
     let sample = Sample::new(model);
     match bind::read(model, read, plan, &sample.of_read(read)) {
-        Ok(bound) => show(&mut explanation, bound.operation.as_ref()),
+        Ok(bound) => show(&mut explanation, bound.request.map(Operation::from).as_ref()),
         Err(error) => explanation.plan.push(format!("Cannot show the request: {error}.")),
     }
     explanation
@@ -143,7 +144,7 @@ fn empty(kind: &'static str, name: &str, signature: String) -> Explanation {
     }
 }
 
-fn show(explanation: &mut Explanation, operation: Option<&keyform_core::Operation>) {
+fn show(explanation: &mut Explanation, operation: Option<&Operation>) {
     let Some((name, request)) = operation.and_then(request::print) else { return };
     explanation.command = Some(command::line(name, &request));
     explanation.operation = Some(name);

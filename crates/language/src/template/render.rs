@@ -41,7 +41,7 @@ pub fn written(kind: &Type, format: Format, value: &str) -> Option<String> {
         Format::Pad(width) => padded(value, width as usize),
         Format::Upper => value.to_uppercase(),
         Format::Lower => value.to_lowercase(),
-        Format::Hash => Sha256::digest(value).iter().map(|byte| format!("{byte:02x}")).collect(),
+        Format::Hash => hex::encode(Sha256::digest(value)),
     })
 }
 

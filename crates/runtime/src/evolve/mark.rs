@@ -73,5 +73,5 @@ impl Mark {
 /// Returns the SHA-256 of an item's encoding, in hexadecimal.
 #[must_use]
 pub fn sum(item: &Attributes) -> String {
-    Sha256::digest(Item::from(item).as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(Sha256::digest(Item::from(item).as_bytes()))
 }

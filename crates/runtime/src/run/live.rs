@@ -14,11 +14,11 @@ use std::sync::Arc;
 
 use keyform_core::expression::{Condition, KeyCondition, KeyTest, Operand, Path, Projection};
 use keyform_core::operation::BatchGetRequest;
-use keyform_core::{AttributeValue, Attributes, Execute, Item, Operation};
+use keyform_core::{AttributeValue, Attributes, Execute, Item};
 
 use crate::evolve::{Class, Form};
 use keyform_language::Checked;
-use keyform_language::bind::{self, BoundRead};
+use keyform_language::bind::{self, BoundRead, PageRead, ReadRequest};
 use keyform_language::document::ast::Number;
 use keyform_language::plan::{Filter, ReadOutcome, ReadPlan};
 use keyform_language::schema::{EntityId, ExprKind, Read, ReadId, Result as ReadResult};
@@ -244,7 +244,7 @@ impl Runner {
             keys: [names(&index.partition), names(&index.sort)].concat(),
             copied: index.projection.as_ref().map(|copied| copied.iter().map(|(name, _)| name.clone()).collect()),
         });
-        let (reach, range, filter, projection) = parts(matched.operation, &view, &keys);
+        let (reach, range, filter, projection) = parts(matched.request, &view, &keys);
         let expiry = plan.filters.iter().find_map(|filter| match filter {
             Filter::NotExpired(attribute) => Some(attribute.clone()),
             _ => None,
@@ -281,11 +281,11 @@ impl Runner {
         if !live.forms.is_empty() {
             return self.live_page_of_both(read, live, call).await;
         }
-        let items = match live.bound.operation.clone() {
+        let items = match live.bound.request.clone() {
             None => Vec::new(),
-            Some(Operation::GetItem(get)) => self.call(get).await?.item.into_iter().collect(),
-            Some(Operation::BatchGetItem(batch)) => self.batch_items(batch.tables).await?,
-            Some(_) => return self.live_pages(read, live, call).await,
+            Some(ReadRequest::Get(get)) => self.call(get).await?.item.into_iter().collect(),
+            Some(ReadRequest::BatchGet(batch)) => self.batch_items(batch.tables).await?,
+            Some(ReadRequest::Page(_)) => return self.live_pages(read, live, call).await,
         };
         Ok(LivePage { items: self.all_shown(live, items)?, cursor: None })
     }
@@ -348,18 +348,20 @@ impl Runner {
 
 /// Removes the projection, so that keys are present, and makes the request consistent where the service supports it.
 fn whole(mut bound: BoundRead, consistent: bool) -> BoundRead {
-    match &mut bound.operation {
-        Some(Operation::GetItem(get)) => (get.projection, get.consistent) = (None, true),
-        Some(Operation::Query(query)) => {
+    match &mut bound.request {
+        None => {}
+        Some(ReadRequest::Get(get)) => (get.projection, get.consistent) = (None, true),
+        Some(ReadRequest::Page(PageRead::Query(query))) => {
             (query.projection, query.select, query.consistent) = (None, None, consistent);
         }
-        Some(Operation::Scan(scan)) => (scan.projection, scan.select, scan.consistent) = (None, None, consistent),
-        Some(Operation::BatchGetItem(batch)) => {
+        Some(ReadRequest::Page(PageRead::Scan(scan))) => {
+            (scan.projection, scan.select, scan.consistent) = (None, None, consistent);
+        }
+        Some(ReadRequest::BatchGet(batch)) => {
             for (_, request) in &mut batch.tables {
                 (request.projection, request.consistent) = (None, true);
             }
         }
-        _ => {}
     }
     bound
 }
@@ -367,20 +369,20 @@ fn whole(mut bound: BoundRead, consistent: bool) -> BoundRead {
 type Parts = (Reach, Option<Condition>, Option<Condition>, Option<Projection>);
 
 /// Splits a request into the parts that are tested per item.
-fn parts(operation: Option<Operation>, index: &Option<IndexView>, keys: &[String]) -> Parts {
-    match operation {
+fn parts(request: Option<ReadRequest>, index: &Option<IndexView>, keys: &[String]) -> Parts {
+    match request {
         None => (Reach::Nothing, None, None, None),
-        Some(Operation::GetItem(get)) => {
+        Some(ReadRequest::Get(get)) => {
             (Reach::Keys { attributes: keys.to_vec(), values: vec![get.key] }, None, None, get.projection)
         }
-        Some(Operation::BatchGetItem(mut batch)) => match batch.tables.pop() {
+        Some(ReadRequest::BatchGet(mut batch)) => match batch.tables.pop() {
             None => (Reach::Nothing, None, None, None),
             Some((_, request)) => {
                 let reach = Reach::Keys { attributes: keys.to_vec(), values: request.keys };
                 (reach, None, None, request.projection)
             }
         },
-        Some(Operation::Query(query)) => {
+        Some(ReadRequest::Page(PageRead::Query(query))) => {
             let equal = equal(&query.key);
             // The equalities of the partition key narrow the reach; the rest of the condition is tested.
             let own: &[String] = index.as_ref().map_or(keys, |index| &index.keys);
@@ -388,8 +390,7 @@ fn parts(operation: Option<Operation>, index: &Option<IndexView>, keys: &[String
             let reach = Reach::Keys { attributes, values: vec![equal] };
             (reach, Some(range(&query.key)), query.filter, query.projection)
         }
-        Some(Operation::Scan(scan)) => (Reach::Everything, None, scan.filter, scan.projection),
-        Some(_) => (Reach::Nothing, None, None, None),
+        Some(ReadRequest::Page(PageRead::Scan(scan))) => (Reach::Everything, None, scan.filter, scan.projection),
     }
 }
 

@@ -20,18 +20,18 @@ use std::cmp::Ordering;
 use std::collections::{BTreeSet, VecDeque};
 
 use keyform_core::expression::{Condition, KeyCondition, KeyTest, Operand, Path, Projection};
-use keyform_core::{AttributeValue, Attributes, Item, Operation, Output};
+use keyform_core::{AttributeValue, Attributes, Item};
 
 use crate::evolve::find::{self, candidates};
 use crate::evolve::{Class, Form};
-use keyform_language::bind::{self, BoundRead};
+use keyform_language::bind::{self, BoundRead, PageRead, ReadRequest};
 use keyform_language::document::ast::Number;
 use keyform_language::plan::{ReadPlan, RequestKind};
 use keyform_language::schema::{Read, Result as ReadResult, Table};
 
 use super::cursor;
 use super::found::{self, Answer, Found};
-use super::{Call, RunError, Runner, read};
+use super::{Call, RunError, Runner};
 
 /// Attribute that distinguishes such a cursor from a plain key.
 const MARK: &str = "keyform:merged";
@@ -55,14 +55,13 @@ impl Runner {
     ) -> Result<Answer, RunError> {
         let bound = bind::read(&self.checked.model, read, plan, &self.inputs(call))?;
         let whole = Whole::of(bound);
-        let result = &read.result;
-        match (whole.operation.clone(), plan.request) {
-            (Some(Operation::GetItem(get)), _) => {
+        match (whole.request.clone(), plan.request) {
+            (Some(ReadRequest::Get(get)), _) => {
                 let item = self.get_both(&forms, get).await?;
                 self.one(read, plan, item.and_then(|item| whole.kept(&item)))
             }
             (None, RequestKind::Get) => self.one(read, plan, None),
-            (Some(Operation::BatchGetItem(batch)), _) => {
+            (Some(ReadRequest::BatchGet(batch)), _) => {
                 let mut items = Vec::new();
                 for (table, request) in batch.tables {
                     items.extend(self.batch_both(&forms, &table, &request.keys).await?);
@@ -70,25 +69,28 @@ impl Runner {
                 let kept: Vec<Item> = items.iter().filter_map(|item| whole.kept(item)).collect();
                 Ok(Answer::Page { items: self.all_found(plan, &kept)?, cursor: None })
             }
-            (operation, _) => {
-                let wanted = self.wanted(read, plan);
-                let merged = match operation {
-                    Some(operation) => Merge::new(self, plan, &whole, forms, operation).run(start, wanted).await?,
-                    None => Merged::default(),
-                };
-                match result {
-                    ReadResult::Count(..) => Ok(Answer::Count(self.all_found(plan, &merged.items)?.len() as u64)),
-                    ReadResult::Parts(parts) => match parts.as_slice() {
-                        [(_, Number::Many, _)] => self.merged_page(read, plan, call, merged),
-                        [_] => {
-                            let is_wanted =
-                                |item: &Item| found::entity_of(&self.checked.model, &plan.returns, item).is_some();
-                            self.one(read, plan, merged.items.into_iter().find(is_wanted))
-                        }
-                        _ => self.parts(read, plan, self.all_found(plan, &merged.items)?),
-                    },
-                }
+            (Some(ReadRequest::Page(page)), _) => {
+                let merge = Merge::new(self, plan, &whole, forms, page);
+                let merged = merge.run(start, self.wanted(read, plan)).await?;
+                self.merged_answer(read, plan, call, merged)
             }
+            (None, RequestKind::BatchGet | RequestKind::Query | RequestKind::Scan) => {
+                self.merged_answer(read, plan, call, Merged::default())
+            }
+        }
+    }
+
+    fn merged_answer(&self, read: &Read, plan: &ReadPlan, call: &Call, merged: Merged) -> Result<Answer, RunError> {
+        match &read.result {
+            ReadResult::Count(..) => Ok(Answer::Count(self.all_found(plan, &merged.items)?.len() as u64)),
+            ReadResult::Parts(parts) => match parts.as_slice() {
+                [(_, Number::Many, _)] => self.merged_page(read, plan, call, merged),
+                [_] => {
+                    let is_wanted = |item: &Item| found::entity_of(&self.checked.model, &plan.returns, item).is_some();
+                    self.one(read, plan, merged.items.into_iter().find(is_wanted))
+                }
+                _ => self.parts(read, plan, self.all_found(plan, &merged.items)?),
+            },
         }
     }
 
@@ -103,18 +105,18 @@ impl Runner {
     ) -> Result<(Vec<Item>, Option<Attributes>), RunError> {
         let whole = Whole::of(bound);
         let kept = |items: Vec<Item>| items.iter().filter_map(|item| whole.kept(item)).collect();
-        match whole.operation.clone() {
+        match whole.request.clone() {
             None => Ok((Vec::new(), None)),
-            Some(Operation::GetItem(get)) => Ok((kept(self.get_both(forms, get).await?.into_iter().collect()), None)),
-            Some(Operation::BatchGetItem(batch)) => {
+            Some(ReadRequest::Get(get)) => Ok((kept(self.get_both(forms, get).await?.into_iter().collect()), None)),
+            Some(ReadRequest::BatchGet(batch)) => {
                 let mut items = Vec::new();
                 for (table, request) in batch.tables {
                     items.extend(self.batch_both(forms, &table, &request.keys).await?);
                 }
                 Ok((kept(items), None))
             }
-            Some(operation) => {
-                let merge = Merge::new(self, plan, &whole, forms.to_vec(), operation);
+            Some(ReadRequest::Page(page)) => {
+                let merge = Merge::new(self, plan, &whole, forms.to_vec(), page);
                 let merged = merge.run(None, self.wanted(read, plan)).await?;
                 Ok((merged.items, merged.cursor))
             }
@@ -155,32 +157,32 @@ impl Runner {
 
 /// Read whose request returns complete items. Filters and projection are applied after the conversion.
 struct Whole {
-    operation: Option<Operation>,
+    request: Option<ReadRequest>,
     tests: Vec<Condition>,
     projection: Option<Projection>,
 }
 
 impl Whole {
     fn of(bound: BoundRead) -> Self {
-        let mut whole = Self { operation: bound.operation, tests: bound.after.into_iter().collect(), projection: None };
-        match &mut whole.operation {
-            Some(Operation::GetItem(get)) => whole.projection = get.projection.take(),
-            Some(Operation::BatchGetItem(batch)) => {
+        let mut whole = Self { request: bound.request, tests: bound.after.into_iter().collect(), projection: None };
+        match &mut whole.request {
+            None => {}
+            Some(ReadRequest::Get(get)) => whole.projection = get.projection.take(),
+            Some(ReadRequest::BatchGet(batch)) => {
                 for (_, request) in &mut batch.tables {
                     whole.projection = request.projection.take();
                 }
             }
-            Some(Operation::Query(query)) => {
+            Some(ReadRequest::Page(PageRead::Query(query))) => {
                 whole.projection = query.projection.take();
                 whole.tests.extend(query.filter.take());
                 query.select = None;
             }
-            Some(Operation::Scan(scan)) => {
+            Some(ReadRequest::Page(PageRead::Scan(scan))) => {
                 whole.projection = scan.projection.take();
                 whole.tests.extend(scan.filter.take());
                 scan.select = None;
             }
-            _ => {}
         }
         whole
     }
@@ -210,21 +212,15 @@ struct Merge<'a> {
     forms: Vec<&'a Form>,
     table: &'a Table,
     /// Next request; `None` at the end.
-    next: Option<Operation>,
+    next: Option<PageRead>,
     is_scan: bool,
 }
 
 impl<'a> Merge<'a> {
-    fn new(
-        runner: &'a Runner,
-        plan: &'a ReadPlan,
-        whole: &'a Whole,
-        forms: Vec<&'a Form>,
-        operation: Operation,
-    ) -> Self {
+    fn new(runner: &'a Runner, plan: &'a ReadPlan, whole: &'a Whole, forms: Vec<&'a Form>, read: PageRead) -> Self {
         let table = runner.checked.model.table(plan.table);
-        let is_scan = matches!(operation, Operation::Scan(_));
-        Self { runner, plan, whole, forms, table, next: Some(operation), is_scan }
+        let is_scan = matches!(read, PageRead::Scan(_));
+        Self { runner, plan, whole, forms, table, next: Some(read), is_scan }
     }
 
     async fn run(mut self, start: Option<Attributes>, wanted: Option<usize>) -> Result<Merged, RunError> {
@@ -234,15 +230,17 @@ impl<'a> Merge<'a> {
         if let Some(last) = &old_start {
             old.retain(|item| self.order(item, last) == Ordering::Greater);
         }
-        set_start(&mut self.next, new_start.clone());
+        if let Some(next) = &mut self.next {
+            next.set_start(new_start.clone());
+        }
         let (mut last_new, mut last_old) = (new_start, old_start.clone());
         let mut new: VecDeque<Row> = VecDeque::new();
         let mut seen = BTreeSet::new();
         let mut merged = Merged::default();
         while wanted.is_none_or(|wanted| merged.items.len() < wanted) {
             if new.is_empty() {
-                set_limit(&mut self.next, wanted.map(|wanted| wanted - merged.items.len()));
-                if self.next.is_some() {
+                if let Some(next) = &mut self.next {
+                    next.set_limit(wanted.map(|wanted| wanted - merged.items.len()));
                     new = self.next_rows().await?;
                     continue;
                 }
@@ -301,13 +299,11 @@ impl<'a> Merge<'a> {
     }
 
     async fn next_rows(&mut self) -> Result<VecDeque<Row>, RunError> {
-        let Some(operation) = self.next.take() else { return Ok(VecDeque::new()) };
-        let output = self.runner.send(operation.clone()).await?;
-        let (Output::Query(page) | Output::Scan(page)) = output else { return Ok(VecDeque::new()) };
-        page.ensure_progress(read::start_of(&operation))?;
+        let Some(mut read) = self.next.take() else { return Ok(VecDeque::new()) };
+        let page = self.runner.page_of(&read).await?;
         if let Some(last) = page.last_key {
-            self.next = Some(operation);
-            set_start(&mut self.next, Some(last.to_attributes()));
+            read.set_start(Some(last.to_attributes()));
+            self.next = Some(read);
         }
         let items: Vec<Attributes> = page.items.unwrap_or_default().iter().map(Item::to_attributes).collect();
         let full = self.full(&items).await?;
@@ -402,10 +398,10 @@ fn compare(one: Option<&AttributeValue>, other: Option<&AttributeValue>) -> Orde
     }
 }
 
-fn key_condition(operation: &Operation) -> Option<&KeyCondition> {
-    match operation {
-        Operation::Query(query) => Some(&query.key),
-        _ => None,
+fn key_condition(read: &PageRead) -> Option<&KeyCondition> {
+    match read {
+        PageRead::Query(query) => Some(&query.key),
+        PageRead::Scan(_) => None,
     }
 }
 
@@ -458,20 +454,4 @@ fn cursor_of(new: Option<Attributes>, old: Option<Attributes>) -> Attributes {
     cursor.extend(new.map(|key| ("new".to_owned(), AttributeValue::M(key))));
     cursor.extend(old.map(|key| ("old".to_owned(), AttributeValue::M(key))));
     cursor
-}
-
-fn set_start(operation: &mut Option<Operation>, start: Option<Attributes>) {
-    match operation {
-        Some(Operation::Query(query)) => query.start = start,
-        Some(Operation::Scan(scan)) => scan.start = start,
-        _ => {}
-    }
-}
-
-fn set_limit(operation: &mut Option<Operation>, limit: Option<usize>) {
-    match operation {
-        Some(Operation::Query(query)) => query.limit = limit,
-        Some(Operation::Scan(scan)) => scan.limit = limit,
-        _ => {}
-    }
 }

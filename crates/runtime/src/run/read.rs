@@ -1,9 +1,9 @@
 //! Executes a read: one request, or as many pages as the answer needs.
 
 use keyform_core::operation::{BatchGetItem, BatchGetRequest, PageOutput};
-use keyform_core::{Attributes, Item, Operation, Output};
+use keyform_core::{Attributes, Item};
 
-use keyform_language::bind::{self, BoundRead};
+use keyform_language::bind::{self, BoundRead, PageRead, ReadRequest};
 use keyform_language::document::ast::Number;
 use keyform_language::plan::{ReadOutcome, ReadPlan, RequestKind};
 use keyform_language::schema::{EntityId, Read, ReadId, Result as ReadResult};
@@ -50,12 +50,9 @@ impl Runner {
     }
 
     async fn get(&self, read: &Read, plan: &ReadPlan, mut bound: BoundRead) -> Result<Answer, RunError> {
-        let item = match bound.operation.take() {
-            None => None,
-            Some(operation) => match self.send(operation).await? {
-                Output::GetItem(output) => output.item,
-                _ => None,
-            },
+        let item = match bound.request.take() {
+            Some(ReadRequest::Get(get)) => self.call(get).await?.item,
+            Some(ReadRequest::BatchGet(_) | ReadRequest::Page(_)) | None => None,
         };
         self.one(read, plan, item.filter(|item| bound.keeps(item)))
     }
@@ -156,7 +153,7 @@ impl Runner {
 
     /// Reads items by their keys, in chunks that the service accepts, and retries unprocessed keys.
     async fn batch(&self, plan: &ReadPlan, mut bound: BoundRead) -> Result<Answer, RunError> {
-        let Some(Operation::BatchGetItem(batch)) = bound.operation.take() else {
+        let Some(ReadRequest::BatchGet(batch)) = bound.request.take() else {
             return Ok(Answer::Page { items: Vec::new(), cursor: None });
         };
         let mut items = Vec::new();
@@ -165,6 +162,16 @@ impl Runner {
         }
         let kept = items.iter().filter(|item| bound.keeps(item));
         Ok(Answer::Page { items: self.found_all(&plan.returns, kept)?, cursor: None })
+    }
+
+    /// Reads one page, and checks that it ends after its start.
+    pub(super) async fn page_of(&self, read: &PageRead) -> Result<PageOutput, RunError> {
+        let page = match read {
+            PageRead::Query(query) => self.call(query.clone()).await?,
+            PageRead::Scan(scan) => self.call(scan.clone()).await?,
+        };
+        page.ensure_progress(read.start())?;
+        Ok(page)
     }
 
     pub(super) async fn batch_all(
@@ -207,13 +214,17 @@ impl Runner {
 
 /// Pages of a Query or Scan.
 pub(super) struct Pages {
-    next: Option<Operation>,
+    next: Option<PageRead>,
     last: Option<Item>,
 }
 
 impl Pages {
     pub(super) fn new(bound: &BoundRead) -> Self {
-        Self { next: bound.operation.clone(), last: None }
+        let next = match &bound.request {
+            Some(ReadRequest::Page(page)) => Some(page.clone()),
+            Some(ReadRequest::Get(_) | ReadRequest::BatchGet(_)) | None => None,
+        };
+        Self { next, last: None }
     }
 
     /// Returns the last key of the previous page, if more may follow.
@@ -222,10 +233,8 @@ impl Pages {
     }
 
     pub(super) fn limit(&mut self, limit: Option<usize>) {
-        match &mut self.next {
-            Some(Operation::Query(query)) => query.limit = limit,
-            Some(Operation::Scan(scan)) => scan.limit = limit,
-            _ => {}
+        if let Some(next) = &mut self.next {
+            next.set_limit(limit);
         }
     }
 
@@ -234,37 +243,13 @@ impl Pages {
     }
 
     async fn next_output(&mut self, runner: &Runner) -> Result<Option<PageOutput>, RunError> {
-        let Some(operation) = self.next.take() else { return Ok(None) };
-        let output = match runner.send(operation.clone()).await? {
-            Output::Query(output) | Output::Scan(output) => output,
-            _ => return Ok(None),
-        };
-        output.ensure_progress(start_of(&operation))?;
+        let Some(mut read) = self.next.take() else { return Ok(None) };
+        let output = runner.page_of(&read).await?;
         self.last.clone_from(&output.last_key);
-        self.next = output.last_key.as_ref().map(|last| following(operation, last.to_attributes()));
+        self.next = output.last_key.as_ref().map(|last| {
+            read.set_start(Some(last.to_attributes()));
+            read
+        });
         Ok(Some(output))
-    }
-}
-
-/// Returns the position that a page starts after.
-pub(super) fn start_of(operation: &Operation) -> Option<&Attributes> {
-    match operation {
-        Operation::Query(query) => query.start.as_ref(),
-        Operation::Scan(scan) => scan.start.as_ref(),
-        _ => None,
-    }
-}
-
-fn following(operation: Operation, start: Attributes) -> Operation {
-    match operation {
-        Operation::Query(mut query) => {
-            query.start = Some(start);
-            Operation::Query(query)
-        }
-        Operation::Scan(mut scan) => {
-            scan.start = Some(start);
-            Operation::Scan(scan)
-        }
-        other => other,
     }
 }

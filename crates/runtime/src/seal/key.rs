@@ -20,18 +20,15 @@ impl KeyId {
     /// Parses 16 hexadecimal digits.
     #[must_use]
     pub fn from_text(text: &str) -> Option<Self> {
-        let digit = |place: usize| u8::from_str_radix(text.get(2 * place..2 * place + 2)?, 16).ok();
         let mut id = [0; ID_BYTES];
-        for (place, byte) in id.iter_mut().enumerate() {
-            *byte = digit(place)?;
-        }
-        (text.len() == 2 * ID_BYTES).then_some(Self(id))
+        hex::decode_to_slice(text, &mut id).ok()?;
+        Some(Self(id))
     }
 }
 
 impl fmt::Display for KeyId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hex::encode(self.0))
     }
 }
 

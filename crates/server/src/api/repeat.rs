@@ -26,7 +26,7 @@ impl Scope<'_> {
 
     /// Returns the token that identifies the call in the store.
     pub(super) fn token(&self) -> String {
-        self.hash()[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+        hex::encode(&self.hash()[..16])
     }
 }
 

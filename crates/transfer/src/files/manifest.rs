@@ -105,8 +105,7 @@ pub(super) fn finish(export: &Path, summary: &Summary, files: &[DataFile]) -> Re
 
 /// Returns the same hash in hexadecimal, as in the S3 ETag of a single-part object.
 fn etag(md5: &str) -> String {
-    let bytes = STANDARD.decode(md5).unwrap_or_default();
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(STANDARD.decode(md5).unwrap_or_default())
 }
 
 fn checked(export: &Path, name: &str, text: &str) -> Result<(), CopyError> {

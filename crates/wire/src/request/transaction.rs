@@ -229,7 +229,9 @@ fn check_get(violations: &mut Violations, get: Option<&Parameters>, member: fmt:
 fn check_action(violations: &mut Violations, kind: ActionKind, action: &Parameters, member: fmt::Arguments<'_>) {
     match kind {
         ActionKind::Put => check_given(violations, action.item.is_some(), member, "item"),
-        _ => check_given(violations, action.key.is_some(), member, "key"),
+        ActionKind::Check | ActionKind::Delete | ActionKind::Update => {
+            check_given(violations, action.key.is_some(), member, "key");
+        }
     }
     check_table(violations, action, member);
     match kind {

@@ -1,5 +1,5 @@
 //! Golden tests of request decoding. Each file of `golden/` has cases of a target, a body, and the debug form of the
-//! operation or the error. `KEYFORM_UPDATE_GOLDEN=1 cargo test -p keyform-wire --test it golden` writes the current
+//! operation or the error. `KEYFORM_BLESS=1 cargo test -p keyform-wire --test it golden` writes the current
 //! results to the files; review the diff like code.
 
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use keyform_wire::{Decoded, decode};
 
 #[test]
 fn requests_become_what_the_golden_files_say() {
-    let update = std::env::var_os("KEYFORM_UPDATE_GOLDEN").is_some();
+    let update = std::env::var_os("KEYFORM_BLESS").is_some();
     let mut failures = Vec::new();
     for path in golden_files() {
         let text = fs::read_to_string(&path).expect("golden files are readable");

@@ -190,7 +190,7 @@ fn moment(dice: &mut Dice) -> i64 {
 }
 
 fn hash(content: &str) -> String {
-    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(Sha256::digest(content))
 }
 
 #[cfg(test)]

@@ -139,7 +139,7 @@ pub fn text(item: &Attributes, name: &str) -> String {
 
 pub fn hash(number: usize) -> String {
     use sha2::Digest as _;
-    sha2::Sha256::digest(number.to_string()).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(sha2::Sha256::digest(number.to_string()))
 }
 
 pub fn user(number: usize) -> String {
