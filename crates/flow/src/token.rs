@@ -1,13 +1,16 @@
 //! JSON Web Tokens: `header.claims.signature`, each base64url, the first two JSON.
 //!
-//! Only HS256 and EdDSA are supported, and the key determines which one: `none` and any algorithm other than the key's
-//! are rejected. `exp` is required, `nbf` is checked if present. The clocks of issuer and server may differ by 30
-//! seconds.
+//! The key determines the algorithm: `none` and any algorithm other than the key's are rejected. `exp` is required,
+//! `nbf` is checked if present. The clocks of issuer and server may differ by 30 seconds.
+//!
+//! `jsonwebtoken` verifies signatures. The claims are checked here, because it reads the system's clock, and here the
+//! clock is a setting.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jsonwebtoken::Algorithm;
 use serde_json::{Map, Value};
 
 use crate::token_keys::TokenKeys;
@@ -40,7 +43,9 @@ impl Refusal {
     pub fn text(self) -> &'static str {
         match self {
             Self::Malformed => "the token is not a JSON Web Token",
-            Self::Unsupported => "the token's algorithm or critical header is not supported: use HS256 or EdDSA",
+            Self::Unsupported => {
+                "the token's algorithm or critical header is not supported: use HS256, RS256, ES256 or EdDSA"
+            }
             Self::Signature => "the token's signature does not match a known key",
             Self::Endless => "the token has no `exp`",
             Self::Expired => "the token has expired",
@@ -61,17 +66,25 @@ pub fn verify(keys: &TokenKeys, token: &str, now: SystemTime) -> Result<Map<Stri
     }
     let head = object(head)?;
     let algorithm = head.get("alg").and_then(Value::as_str).ok_or(Refusal::Malformed)?;
-    if !matches!(algorithm, "HS256" | "EdDSA") || head.contains_key("crit") {
-        return Err(Refusal::Unsupported);
-    }
-    let seal = URL_SAFE_NO_PAD.decode(seal).map_err(|_| Refusal::Malformed)?;
+    let algorithm = supported(algorithm).filter(|_| !head.contains_key("crit")).ok_or(Refusal::Unsupported)?;
     let id = head.get("kid").and_then(Value::as_str);
-    if !keys.verify(algorithm, id, signed.as_bytes(), &seal) {
+    if !keys.verify(algorithm, id, signed.as_bytes(), seal) {
         return Err(Refusal::Signature);
     }
     let claims = object(claims)?;
     check_times(&claims, now)?;
     Ok(claims)
+}
+
+/// Returns the algorithm with this name, if keys for it can be configured.
+fn supported(name: &str) -> Option<Algorithm> {
+    match name {
+        "HS256" => Some(Algorithm::HS256),
+        "RS256" => Some(Algorithm::RS256),
+        "ES256" => Some(Algorithm::ES256),
+        "EdDSA" => Some(Algorithm::EdDSA),
+        _ => None,
+    }
 }
 
 /// Returns the expiry of verified claims, including the tolerated clock difference.
@@ -106,8 +119,14 @@ fn check_times(claims: &Map<String, Value>, now: SystemTime) -> Result<(), Refus
 mod tests {
     use std::time::Duration;
 
+    use aws_lc_rs::encoding::{AsDer as _, PublicKeyX509Der};
     use aws_lc_rs::hmac;
-    use aws_lc_rs::signature::Ed25519KeyPair;
+    use aws_lc_rs::rand::SystemRandom;
+    use aws_lc_rs::rsa::KeySize;
+    use aws_lc_rs::signature::{
+        ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair as _, RSA_PKCS1_SHA256, RsaKeyPair,
+    };
+    use base64::engine::general_purpose::STANDARD;
 
     use super::*;
 
@@ -176,8 +195,13 @@ mod tests {
             "eyJhbGciOiJFZERTQSJ9.RXhhbXBsZSBvZiBFZDI1NTE5IHNpZ25pbmc",
             "hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhijcNR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg",
         );
-        let seal = URL_SAFE_NO_PAD.decode(seal).expect("base64url");
-        assert!(public().verify("EdDSA", None, signed.as_bytes(), &seal));
+        assert!(public().verify(Algorithm::EdDSA, None, signed.as_bytes(), seal));
+        let keys = TokenKeys::parse(
+            br#"{"kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}"#,
+        )
+        .expect("a key");
+        let token = "eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ.DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q";
+        assert!(verify(&keys, token, then).is_ok());
     }
 
     #[test]
@@ -193,10 +217,140 @@ mod tests {
         );
         assert_eq!(outcome(&secret(), &hs256(SECRET, "{}", GOOD)), Err(Refusal::Malformed));
         assert_eq!(outcome(&secret(), &eddsa(ED, GOOD)), Err(Refusal::Signature));
-        // Algorithm confusion: the public key used as an HMAC secret.
-        let known = URL_SAFE_NO_PAD.decode("11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo").expect("base64url");
-        assert_eq!(outcome(&public(), &hs256(&known, HS, GOOD)), Err(Refusal::Signature));
         assert_eq!(outcome(&TokenKeys::default(), &hs256(SECRET, HS, GOOD)), Err(Refusal::Signature));
+    }
+
+    /// Issuer with a key pair: the public key in its encodings, and a function that signs.
+    struct Issuer {
+        algorithm: &'static str,
+        jwk: String,
+        pem: String,
+        /// All bytes that an attacker could take for an HMAC secret.
+        known: Vec<Vec<u8>>,
+        sign: Box<dyn Fn(&[u8]) -> Vec<u8>>,
+    }
+
+    impl Issuer {
+        fn token(&self, algorithm: &str, claims: &str) -> String {
+            let head = format!(r#"{{"alg":"{algorithm}"}}"#);
+            let signed = format!("{}.{}", encoded(head.as_bytes()), encoded(claims.as_bytes()));
+            format!("{signed}.{}", encoded(&(self.sign)(signed.as_bytes())))
+        }
+
+        fn key_files(&self) -> [TokenKeys; 2] {
+            [&self.jwk, &self.pem].map(|text| TokenKeys::parse(text.as_bytes()).expect("a key"))
+        }
+    }
+
+    fn pem(der: &[u8]) -> String {
+        format!("-----BEGIN PUBLIC KEY-----\n{}\n-----END PUBLIC KEY-----\n", STANDARD.encode(der))
+    }
+
+    fn rs256() -> Issuer {
+        let pair = RsaKeyPair::generate(KeySize::Rsa2048).expect("a key pair");
+        let der: PublicKeyX509Der<'_> = pair.public_key().as_der().expect("a public key");
+        let (n, e) = (pair.public_key().modulus(), pair.public_key().exponent());
+        let (n, e) = (n.big_endian_without_leading_zero(), e.big_endian_without_leading_zero());
+        Issuer {
+            algorithm: "RS256",
+            jwk: format!(r#"{{"kty":"RSA","use":"sig","alg":"RS256","n":"{}","e":"{}"}}"#, encoded(n), encoded(e)),
+            pem: pem(der.as_ref()),
+            known: vec![der.as_ref().to_vec(), pair.public_key().as_ref().to_vec(), n.to_vec()],
+            sign: Box::new(move |message| {
+                let mut seal = vec![0; pair.public_modulus_len()];
+                pair.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), message, &mut seal).expect("a signature");
+                seal
+            }),
+        }
+    }
+
+    fn es256() -> Issuer {
+        let pair = EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING).expect("a key pair");
+        let der: PublicKeyX509Der<'_> = pair.public_key().as_der().expect("a public key");
+        let point = pair.public_key().as_ref().to_vec();
+        let (x, y) = (encoded(&point[1..33]), encoded(&point[33..]));
+        Issuer {
+            algorithm: "ES256",
+            jwk: format!(r#"{{"kty":"EC","crv":"P-256","x":"{x}","y":"{y}"}}"#),
+            pem: pem(der.as_ref()),
+            known: vec![der.as_ref().to_vec(), point],
+            sign: Box::new(move |message| {
+                pair.sign(&SystemRandom::new(), message).expect("a signature").as_ref().to_vec()
+            }),
+        }
+    }
+
+    fn ed25519() -> Issuer {
+        let pair = Ed25519KeyPair::generate().expect("a key pair");
+        let der: PublicKeyX509Der<'_> = pair.public_key().as_der().expect("a public key");
+        let raw = pair.public_key().as_ref().to_vec();
+        Issuer {
+            algorithm: "EdDSA",
+            jwk: format!(r#"{{"kty":"OKP","crv":"Ed25519","x":"{}"}}"#, encoded(&raw)),
+            pem: pem(der.as_ref()),
+            known: vec![der.as_ref().to_vec(), raw],
+            sign: Box::new(move |message| pair.sign(message).as_ref().to_vec()),
+        }
+    }
+
+    #[test]
+    fn public_keys_verify_only_tokens_of_their_own_algorithm() {
+        let issuers = [rs256(), es256(), ed25519()];
+        for issuer in &issuers {
+            for keys in issuer.key_files() {
+                assert!(!keys.can_issue());
+                for algorithm in ["HS256", "RS256", "ES256", "EdDSA"] {
+                    let expected = if algorithm == issuer.algorithm { Ok(()) } else { Err(Refusal::Signature) };
+                    assert_eq!(outcome(&keys, &issuer.token(algorithm, GOOD)), expected, "{algorithm}");
+                }
+                for other in issuers.iter().filter(|other| other.algorithm != issuer.algorithm) {
+                    for algorithm in [issuer.algorithm, other.algorithm] {
+                        assert_eq!(outcome(&keys, &other.token(algorithm, GOOD)), Err(Refusal::Signature));
+                    }
+                }
+                for algorithm in ["none", "RS512", "ES384", "PS256", "Ed25519", "ES256K"] {
+                    assert_eq!(outcome(&keys, &issuer.token(algorithm, GOOD)), Err(Refusal::Unsupported));
+                }
+                let token = issuer.token(issuer.algorithm, GOOD);
+                let forged = token.replace(&encoded(GOOD.as_bytes()), &encoded(GOOD.replace("ada", "eve").as_bytes()));
+                assert_eq!(outcome(&keys, &forged), Err(Refusal::Signature));
+                let (signed, _) = token.rsplit_once('.').expect("three parts");
+                assert_eq!(outcome(&keys, &format!("{signed}.")), Err(Refusal::Signature), "no signature");
+            }
+        }
+    }
+
+    /// Algorithm confusion: a verifier that lets the token choose would take the public key, which everyone knows, for
+    /// an HMAC secret.
+    #[test]
+    fn a_public_key_is_no_secret() {
+        for issuer in [rs256(), es256(), ed25519()] {
+            let texts = [issuer.pem.as_bytes(), issuer.pem.trim_end().as_bytes(), issuer.jwk.as_bytes()];
+            for keys in issuer.key_files() {
+                for secret in issuer.known.iter().map(Vec::as_slice).chain(texts) {
+                    assert_eq!(outcome(&keys, &hs256(secret, HS, GOOD)), Err(Refusal::Signature));
+                }
+            }
+        }
+    }
+
+    /// A signature of the right form for another algorithm is not accepted by a secret either.
+    #[test]
+    fn a_secret_verifies_no_public_key_algorithm() {
+        for algorithm in ["RS256", "ES256", "EdDSA"] {
+            let token = hs256(SECRET, &format!(r#"{{"alg":"{algorithm}"}}"#), GOOD);
+            assert_eq!(outcome(&secret(), &token), Err(Refusal::Signature), "{algorithm}");
+        }
+    }
+
+    #[test]
+    fn an_ecdsa_signature_of_zeros_is_refused() {
+        let issuer = es256();
+        let token = issuer.token("ES256", GOOD);
+        let (signed, _) = token.rsplit_once('.').expect("three parts");
+        for keys in issuer.key_files() {
+            assert_eq!(outcome(&keys, &format!("{signed}.{}", encoded(&[0; 64]))), Err(Refusal::Signature));
+        }
     }
 
     #[test]

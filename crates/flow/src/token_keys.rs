@@ -1,9 +1,10 @@
 //! Keys for verifying bearer tokens, and their file formats.
 //!
 //! A key file contains one of these:
-//! - a JSON Web Key or a key set (`{"keys": […]}`): `kty` `oct` for HS256, `kty` `OKP` with `crv` `Ed25519` for EdDSA;
-//!   `kid` if there are several;
-//! - an Ed25519 public key in PEM (`-----BEGIN PUBLIC KEY-----`);
+//! - a JSON Web Key or a key set (`{"keys": […]}`): `kty` `oct` for HS256, `RSA` for RS256, `EC` with `crv` `P-256` for
+//!   ES256, `OKP` with `crv` `Ed25519` for EdDSA; `kid` if there are several. Keys with `use` `enc` are ignored. An OpenID
+//!   provider publishes such a set at its `jwks_uri`;
+//! - an RSA, P-256 or Ed25519 public key in PEM (`-----BEGIN PUBLIC KEY-----`);
 //! - otherwise a secret of at least 32 bytes for HS256; surrounding white space is ignored.
 //!
 //! Each key is bound to one algorithm, so that a token cannot select another. A file with a secret must not be readable
@@ -14,20 +15,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use aws_lc_rs::{hmac, signature};
-use base64::Engine as _;
-use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use serde_json::{Map, Value, json};
+use aws_lc_rs::rsa::PublicEncryptingKey;
+use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED, ED25519, ParsedPublicKey, RsaPublicKeyComponents};
+use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk};
+use jsonwebtoken::{Algorithm, DecodingKey, DecodingKeyKind, EncodingKey, Header};
+use rustls_pki_types::SubjectPublicKeyInfoDer;
+use rustls_pki_types::pem::PemObject as _;
+use serde::Deserialize as _;
+use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
 use crate::exposed::exposed_mode;
 
 /// RFC 7518 requires HS256 keys of at least the hash size, because a shorter secret is easier to guess than the hash.
 const SECRET_BYTES_MIN: usize = 32;
-const PUBLIC_KEY_BYTES: usize = 32;
-/// DER prefix of an Ed25519 public key.
-const ED25519_PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
-
 /// Keys for verifying bearer tokens, and for issuing them if one is a secret.
 #[derive(Clone, Default)]
 pub struct TokenKeys {
@@ -39,13 +40,45 @@ pub struct TokenKeys {
 #[derive(Clone)]
 struct TokenKey {
     id: Option<String>,
-    kind: Kind,
+    algorithm: Algorithm,
+    verifier: DecodingKey,
+    /// Present if the key is a secret.
+    signer: Option<EncodingKey>,
 }
 
-#[derive(Clone)]
-enum Kind {
-    Hs256(Box<hmac::Key>),
-    EdDsa([u8; PUBLIC_KEY_BYTES]),
+impl TokenKey {
+    fn secret(secret: &[u8]) -> Result<Self, TokenKeysError> {
+        if secret.len() < SECRET_BYTES_MIN {
+            return Err(TokenKeysError::new("is too short for HS256: a secret has at least 32 bytes"));
+        }
+        Ok(Self {
+            id: None,
+            algorithm: Algorithm::HS256,
+            verifier: DecodingKey::from_secret(secret),
+            signer: Some(EncodingKey::from_secret(secret)),
+        })
+    }
+
+    /// Returns `None` if the bytes are not a valid key for the algorithm.
+    fn public(algorithm: Algorithm, verifier: DecodingKey) -> Option<Self> {
+        is_valid(algorithm, verifier.kind()).then_some(Self { id: None, algorithm, verifier, signer: None })
+    }
+}
+
+/// Returns whether the library can parse a public key. It parses the key again with each token, so an invalid one would
+/// otherwise reject every token.
+fn is_valid(algorithm: Algorithm, key: &DecodingKeyKind) -> bool {
+    match (algorithm, key) {
+        (Algorithm::RS256, DecodingKeyKind::SecretOrDer(der)) => PublicEncryptingKey::from_der(der).is_ok(),
+        (Algorithm::RS256, DecodingKeyKind::RsaModulusExponent { n, e }) => {
+            TryInto::<PublicEncryptingKey>::try_into(RsaPublicKeyComponents { n, e }).is_ok()
+        }
+        (Algorithm::ES256, DecodingKeyKind::SecretOrDer(key)) => {
+            ParsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, key).is_ok()
+        }
+        (Algorithm::EdDSA, DecodingKeyKind::SecretOrDer(key)) => ParsedPublicKey::new(&ED25519, key).is_ok(),
+        _ => false,
+    }
 }
 
 impl TokenKeys {
@@ -54,7 +87,7 @@ impl TokenKeys {
     /// # Errors
     /// The secret is shorter than 32 bytes.
     pub fn secret(secret: &[u8]) -> Result<Self, TokenKeysError> {
-        Ok(Self::of(vec![TokenKey { id: None, kind: shared(secret)? }]))
+        Ok(Self::of(vec![TokenKey::secret(secret)?]))
     }
 
     fn of(keys: Vec<TokenKey>) -> Self {
@@ -70,31 +103,21 @@ impl TokenKeys {
     pub fn made_up() -> Self {
         let mut secret = Zeroizing::new([0; SECRET_BYTES_MIN]);
         getrandom::fill(secret.as_mut()).expect("the operating system provides randomness");
-        let kind = Kind::Hs256(Box::new(hmac::Key::new(hmac::HMAC_SHA256, secret.as_ref())));
-        Self { keys: vec![TokenKey { id: None, kind }], made_up: true }
+        let key = TokenKey::secret(secret.as_ref()).expect("the secret is long enough");
+        Self { keys: vec![key], made_up: true }
     }
 
     /// Issues a token with these claims that expires after `lifetime`, signed with the first secret. Returns `None` if
     /// there are only public keys.
     #[must_use]
     pub fn issue(&self, claims: Map<String, Value>, lifetime: Duration, now: SystemTime) -> Option<String> {
-        let secret = self.keys.iter().find_map(|key| match &key.kind {
-            Kind::Hs256(secret) => Some((key.id.as_deref(), secret)),
-            Kind::EdDsa(_) => None,
-        });
-        let (id, secret) = secret?;
+        let (id, signer) = self.keys.iter().find_map(|key| Some((&key.id, key.signer.as_ref()?)))?;
         let seconds = now.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let mut claims = claims;
         claims.insert("iat".to_owned(), seconds.into());
         claims.insert("exp".to_owned(), (seconds + lifetime.as_secs()).into());
-        let head = match id {
-            Some(id) => json!({ "alg": "HS256", "typ": "JWT", "kid": id }),
-            None => json!({ "alg": "HS256", "typ": "JWT" }),
-        };
-        let encoded = |value: Value| URL_SAFE_NO_PAD.encode(value.to_string());
-        let signed = format!("{}.{}", encoded(head), encoded(Value::Object(claims)));
-        let seal = hmac::sign(secret, signed.as_bytes());
-        Some(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(seal)))
+        let header = Header { kid: id.clone(), ..Header::new(Algorithm::HS256) };
+        Some(jsonwebtoken::encode(&header, &claims, signer).expect("JSON objects can be written and signed"))
     }
 
     /// Loads a key file.
@@ -104,7 +127,7 @@ impl TokenKeys {
     pub fn load(file: &Path) -> Result<Self, TokenKeysError> {
         let text = fs::read(file).map_err(|error| TokenKeysError::io(file, &error.to_string()))?;
         let keys = Self::parse(&Zeroizing::new(text)).map_err(|error| error.of(file))?;
-        if keys.keys.iter().any(|key| matches!(key.kind, Kind::Hs256(_))) {
+        if keys.can_issue() {
             refuse_exposed(file)?;
         }
         Ok(keys)
@@ -120,9 +143,9 @@ impl TokenKeys {
             return from_json(text);
         }
         if text.starts_with(b"-----BEGIN") {
-            let key =
-                from_pem(text).ok_or_else(|| TokenKeysError::new("is not an Ed25519 public key in PEM format"))?;
-            return Ok(Self::of(vec![TokenKey { id: None, kind: Kind::EdDsa(key) }]));
+            let reason =
+                "is not a public key in PEM format for RS256 (RSA of 2048 to 8192 bits), ES256 (P-256) or EdDSA (Ed25519)";
+            return Ok(Self::of(vec![from_pem(text).ok_or_else(|| TokenKeysError::new(reason))?]));
         }
         Self::secret(text)
     }
@@ -136,19 +159,16 @@ impl TokenKeys {
     /// Returns whether there is a secret to sign tokens with.
     #[must_use]
     pub fn can_issue(&self) -> bool {
-        self.keys.iter().any(|key| matches!(key.kind, Kind::Hs256(_)))
+        self.keys.iter().any(|key| key.signer.is_some())
     }
 
-    /// Returns whether a key with this algorithm and id produced the signature.
-    pub(crate) fn verify(&self, algorithm: &str, id: Option<&str>, message: &[u8], seal: &[u8]) -> bool {
+    /// Returns whether a key with this algorithm and id produced the signature, which is base64url.
+    pub(crate) fn verify(&self, algorithm: Algorithm, id: Option<&str>, message: &[u8], seal: &str) -> bool {
         let named = |key: &&TokenKey| id.is_none() || key.id.is_none() || key.id.as_deref() == id;
-        self.keys.iter().filter(named).any(|key| match &key.kind {
-            Kind::Hs256(key) => algorithm == "HS256" && hmac::verify(key, message, seal).is_ok(),
-            Kind::EdDsa(key) => {
-                let key = signature::UnparsedPublicKey::new(&signature::ED25519, key);
-                algorithm == "EdDSA" && key.verify(message, seal).is_ok()
-            }
-        })
+        // The key decides, not the token: a public key is never used as a secret.
+        let mut keys = self.keys.iter().filter(named).filter(|key| key.algorithm == algorithm);
+        // An error means that the signature is not base64url, because the keys are valid.
+        keys.any(|key| jsonwebtoken::crypto::verify(seal, message, &key.verifier, algorithm).unwrap_or(false))
     }
 }
 
@@ -167,44 +187,48 @@ fn refuse_exposed(file: &Path) -> Result<(), TokenKeysError> {
     })
 }
 
-fn shared(secret: &[u8]) -> Result<Kind, TokenKeysError> {
-    if secret.len() < SECRET_BYTES_MIN {
-        return Err(TokenKeysError::new("is too short for HS256: a secret has at least 32 bytes"));
-    }
-    Ok(Kind::Hs256(Box::new(hmac::Key::new(hmac::HMAC_SHA256, secret))))
-}
-
-fn from_pem(text: &[u8]) -> Option<[u8; PUBLIC_KEY_BYTES]> {
-    let text = std::str::from_utf8(text).ok()?;
-    let inner = text.strip_prefix("-----BEGIN PUBLIC KEY-----")?.strip_suffix("-----END PUBLIC KEY-----")?;
-    let digits: String = inner.split_whitespace().collect();
-    STANDARD.decode(digits).ok()?.strip_prefix(ED25519_PREFIX.as_slice())?.try_into().ok()
+/// Parses a `SubjectPublicKeyInfo`. It names the kind of the key, so at most one algorithm accepts it.
+fn from_pem(text: &[u8]) -> Option<TokenKey> {
+    let der = SubjectPublicKeyInfoDer::from_pem_slice(text).ok()?;
+    TokenKey::public(Algorithm::EdDSA, DecodingKey::from_ed_der(&der))
+        .or_else(|| TokenKey::public(Algorithm::ES256, DecodingKey::from_ec_der(&der)))
+        .or_else(|| TokenKey::public(Algorithm::RS256, DecodingKey::from_rsa_der(&der)))
 }
 
 fn from_json(text: &[u8]) -> Result<TokenKeys, TokenKeysError> {
     let value: Value =
         serde_json::from_slice(text).map_err(|error| TokenKeysError::new(&format!("is not valid JSON: {error}")))?;
     let keys = match value.get("keys").and_then(Value::as_array) {
-        Some(keys) => keys.iter().map(from_jwk).collect::<Result<Vec<_>, _>>()?,
+        Some(keys) => keys.iter().filter(|key| key["use"] != "enc").map(from_jwk).collect::<Result<Vec<_>, _>>()?,
         None => vec![from_jwk(&value)?],
     };
     if keys.is_empty() { Err(TokenKeysError::new("contains no keys")) } else { Ok(TokenKeys::of(keys)) }
 }
 
-fn from_jwk(key: &Value) -> Result<TokenKey, TokenKeysError> {
-    let text = |name: &str| key.get(name).and_then(Value::as_str);
-    let bytes = |name: &str| text(name).and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
-    let kind = match (text("kty"), text("alg"), text("crv")) {
-        (Some("oct"), Some("HS256") | None, _) => {
-            shared(&Zeroizing::new(bytes("k").ok_or_else(|| TokenKeysError::new("has a key without a valid `k`"))?))?
+fn from_jwk(value: &Value) -> Result<TokenKey, TokenKeysError> {
+    let unsupported =
+        || TokenKeysError::new("has a key that is for none of HS256, RS256, ES256 and EdDSA with Ed25519");
+    let jwk = Jwk::deserialize(value).map_err(|_| unsupported())?;
+    let verifier = DecodingKey::from_jwk(&jwk).map_err(|_| TokenKeysError::new("has a key that is not base64url"))?;
+    let algorithm = match (&jwk.algorithm, value.get("alg").and_then(Value::as_str)) {
+        (AlgorithmParameters::OctetKey(_), Some("HS256") | None) => Algorithm::HS256,
+        (AlgorithmParameters::RSA(_), Some("RS256") | None) => Algorithm::RS256,
+        (AlgorithmParameters::EllipticCurve(key), Some("ES256") | None) if key.curve == EllipticCurve::P256 => {
+            Algorithm::ES256
         }
-        (Some("OKP"), Some("EdDSA" | "Ed25519") | None, Some("Ed25519")) => {
-            let key = bytes("x").and_then(|bytes| bytes.try_into().ok());
-            Kind::EdDsa(key.ok_or_else(|| TokenKeysError::new("has a key without a valid `x`"))?)
+        (AlgorithmParameters::OctetKeyPair(key), Some("EdDSA" | "Ed25519") | None)
+            if key.curve == EllipticCurve::Ed25519 =>
+        {
+            Algorithm::EdDSA
         }
-        _ => return Err(TokenKeysError::new("has a key that is neither for HS256 nor for EdDSA with Ed25519")),
+        _ => return Err(unsupported()),
     };
-    Ok(TokenKey { id: text("kid").map(str::to_owned), kind })
+    let key = match algorithm {
+        Algorithm::HS256 => TokenKey::secret(verifier.as_bytes())?,
+        _ => TokenKey::public(algorithm, verifier)
+            .ok_or_else(|| TokenKeysError::new(&format!("has a key that is not valid for {algorithm:?}")))?,
+    };
+    Ok(TokenKey { id: jwk.common.key_id, ..key })
 }
 
 /// Reason why keys cannot be used.

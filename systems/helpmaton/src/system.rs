@@ -215,10 +215,7 @@ pub fn derived_id<Id: From<Uuid>>(token: &str, what: &str) -> Id {
         Sha256::new().chain_update(what.as_bytes()).chain_update([0]).chain_update(token.as_bytes()).finalize();
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&digest[..16]);
-    bytes[6] = bytes[6] & 0x0f | 0x80;
-    bytes[8] = bytes[8] & 0x3f | 0x80;
-    let hex = hex::encode(bytes);
-    Uuid::trusted(format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])).into()
+    Uuid::trusted(uuid::Builder::from_custom_bytes(bytes).into_uuid().to_string()).into()
 }
 
 #[cfg(test)]
@@ -231,5 +228,6 @@ mod tests {
         assert_eq!(id("a", "b"), id("a", "b"));
         assert_ne!(id("a", "b"), id("b", "a"));
         assert_eq!(Uuid::new(id("a", "b").as_str()), Ok(id("a", "b")));
+        assert_eq!(id("a", "b").as_str(), "397c5716-bfd1-86d6-8c89-561958a0a977");
     }
 }

@@ -1,27 +1,26 @@
-//! Progress display of a copy: one updated line on a terminal, periodic lines otherwise.
+//! Progress display of a copy: a bar on a terminal, periodic lines otherwise.
 
-use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use keyform::transfer::{Phase, Progress};
 
 use crate::output;
 
-const ON_TERMINAL: Duration = Duration::from_millis(200);
-const ELSEWHERE: Duration = Duration::from_secs(30);
-const WIDTH: usize = 24;
+/// Interval of the lines that replace the bar where there is no terminal.
+const BETWEEN_LINES: Duration = Duration::from_secs(30);
 
 /// Progress line.
 pub(super) struct Line {
+    /// Hidden if standard error is not a terminal.
+    bar: ProgressBar,
     state: Mutex<State>,
-    is_terminal: bool,
 }
 
 struct State {
     begun: Instant,
-    told: Option<Instant>,
-    is_open: bool,
+    told: Instant,
     table: String,
     /// Items that an earlier run copied.
     before: u64,
@@ -29,8 +28,9 @@ struct State {
 
 impl Default for Line {
     fn default() -> Self {
-        let state = State { begun: Instant::now(), told: None, is_open: false, table: String::new(), before: 0 };
-        Self { state: Mutex::new(state), is_terminal: std::io::stderr().is_terminal() }
+        let state = State { begun: Instant::now(), told: Instant::now(), table: String::new(), before: 0 };
+        let bar = ProgressBar::no_length().with_style(style("{msg}"));
+        Self { bar, state: Mutex::new(state) }
     }
 }
 
@@ -41,73 +41,72 @@ impl Line {
             state.table.clone_from(&progress.table);
             (state.begun, state.before) = (Instant::now(), progress.items);
         }
-        let between = if self.is_terminal { ON_TERMINAL } else { ELSEWHERE };
-        if state.told.is_some_and(|told| told.elapsed() < between) || (!self.is_terminal && state.told.is_none()) {
-            state.told.get_or_insert_with(Instant::now);
-            return;
+        if !self.bar.is_hidden() {
+            self.draw(progress, &words(progress, &state));
+        } else if state.told.elapsed() >= BETWEEN_LINES {
+            state.told = Instant::now();
+            let share = if progress.phase == Phase::Copying { share(progress) } else { String::new() };
+            output::note(&format!("{}{share}: {}", progress.table, words(progress, &state)));
         }
-        state.told = Some(Instant::now());
-        let text = words(progress, state.begun.elapsed(), state.before);
-        if self.is_terminal {
-            state.is_open = true;
-            // Ignore errors: standard error may be closed.
-            drop(write!(std::io::stderr(), "\r\u{1b}[K{text}"));
+    }
+
+    fn draw(&self, progress: &Progress, words: &str) {
+        if progress.phase == Phase::Copying {
+            self.bar.set_style(style("{prefix} [{bar:24}] {percent:>3} % {msg}"));
+            // The source's item count may be hours old.
+            self.bar.set_length(progress.items_total.max(progress.items).max(1));
+            self.bar.set_position(progress.items);
         } else {
-            output::note(&text);
+            self.bar.set_style(style("{prefix}: {msg}"));
         }
+        self.bar.set_prefix(progress.table.clone());
+        self.bar.set_message(words.to_owned());
     }
 
     /// Displays the number of items so far.
     pub(super) fn count(&self, table: &str, items: u64) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.is_terminal && state.told.is_none_or(|told| told.elapsed() >= ON_TERMINAL) {
-            (state.told, state.is_open) = (Some(Instant::now()), true);
-            let rate = items as f64 / state.begun.elapsed().as_secs_f64().max(0.001);
-            drop(write!(std::io::stderr(), "\r\u{1b}[K{table}: {items} items, {rate:.0} items/s"));
-        }
+        let begun = self.state.lock().unwrap_or_else(PoisonError::into_inner).begun;
+        self.bar.set_message(format!("{table}: {items} items, {:.0} items/s", rate(items, begun)));
     }
 
     /// Writes a separate line.
     pub(super) fn say(&self, text: &str) {
-        self.end();
-        output::note(text);
+        self.bar.suspend(|| output::note(text));
     }
 
     /// Clears the line.
     pub(super) fn end(&self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if std::mem::take(&mut state.is_open) {
-            drop(write!(std::io::stderr(), "\r\u{1b}[K"));
-        }
+        self.bar.finish_and_clear();
     }
 }
 
-fn words(progress: &Progress, took: Duration, before: u64) -> String {
-    let Progress { table, items, bytes, items_total, changes, .. } = progress;
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).expect("the template is valid").progress_chars("# ")
+}
+
+fn rate(items: u64, begun: Instant) -> f64 {
+    items as f64 / begun.elapsed().as_secs_f64().max(0.001)
+}
+
+fn words(progress: &Progress, state: &State) -> String {
+    let Progress { items, bytes, changes, .. } = progress;
     match progress.phase {
         Phase::Copying => {
-            let rate = items.saturating_sub(before) as f64 / took.as_secs_f64().max(0.001);
-            format!("{table} {} {items} items, {}, {rate:.0} items/s", bar(*items, *items_total), size(*bytes))
+            let rate = rate(items.saturating_sub(state.before), state.begun);
+            format!("{items} items, {}, {rate:.0} items/s", HumanBytes(*bytes))
         }
         Phase::Following => {
             let state = if progress.caught_up { "caught up" } else { "behind" };
-            format!("{table}: following, {changes} changes, {state}")
+            format!("following, {changes} changes, {state}")
         }
-        Phase::Verifying => format!("{table}: comparing both sides"),
+        Phase::Verifying => "comparing both sides".to_owned(),
     }
 }
 
-/// Formats a progress bar. The source's item count may be hours old, so the ratio is capped at 1.
-fn bar(items: u64, total: u64) -> String {
-    let part = if total == 0 { 0.0 } else { (items as f64 / total as f64).min(1.0) };
-    let full = (part * WIDTH as f64) as usize;
-    format!("[{}{}] {:3.0} %", "#".repeat(full), " ".repeat(WIDTH - full), part * 100.0)
-}
-
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..=9_999 => format!("{bytes} bytes"),
-        10_000..=9_999_999 => format!("{} KB", bytes / 1024),
-        _ => format!("{} MB", bytes / 1024 / 1024),
+/// Formats how much of the table is copied, if the source has counted its items.
+fn share(progress: &Progress) -> String {
+    match progress.items_total {
+        0 => String::new(),
+        total => format!(", {} %", progress.items.min(total) * 100 / total),
     }
 }

@@ -1,10 +1,10 @@
 //! `keyform migrate`: converts items to the new form, in steps that can be interrupted at any time.
 
-use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use indicatif::{ProgressBar, ProgressStyle};
 use keyform::language::Checked;
 use keyform::runtime::evolve::state::{Counts, State};
 use keyform::runtime::evolve::{MigrateError, Migration, Pace, Progress, RolledBack, Verified};
@@ -288,35 +288,28 @@ fn rehearsed(rehearsal: &Rehearsal, stage: &Stage) -> Result<Said, Failure> {
 }
 
 /// Progress display: a bar on a terminal, periodic lines otherwise, or JSON on request.
-struct Bar {
-    kind: Kind,
-    last: Mutex<Option<(&'static str, u64)>>,
-}
-
-enum Kind {
-    Drawn,
-    Lines,
+enum Bar {
+    Drawn(ProgressBar),
+    /// Step and tenth of the last line.
+    Lines(Mutex<Option<(&'static str, u64)>>),
     Json,
 }
 
-const BAR_WIDTH: usize = 30;
-
 impl Bar {
     fn new(is_json: bool) -> Self {
-        let kind = match (is_json, std::io::stderr().is_terminal()) {
-            (true, _) => Kind::Json,
-            (false, true) => Kind::Drawn,
-            (false, false) => Kind::Lines,
-        };
-        Self { kind, last: Mutex::default() }
+        let style = ProgressStyle::with_template("[{bar:30}] {percent:>3}% {msg} {pos}/{len}");
+        let bar = ProgressBar::new(1).with_style(style.expect("the template is valid").progress_chars("#-"));
+        match (is_json, bar.is_hidden()) {
+            (true, _) => Self::Json,
+            (false, false) => Self::Drawn(bar),
+            (false, true) => Self::Lines(Mutex::default()),
+        }
     }
 
     fn show(&self, progress: &Progress) {
         let total = progress.total.max(progress.done).max(1);
-        let percent = progress.done * 100 / total;
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        match self.kind {
-            Kind::Json => output::note(
+        match self {
+            Self::Json => output::note(
                 &json!({
                     "step": progress.step,
                     "done": progress.done,
@@ -326,26 +319,26 @@ impl Bar {
                 })
                 .to_string(),
             ),
-            Kind::Drawn => {
-                let full = usize::try_from(progress.done * BAR_WIDTH as u64 / total).unwrap_or(BAR_WIDTH);
-                let bar = format!("{}{}", "#".repeat(full), "-".repeat(BAR_WIDTH.saturating_sub(full)));
-                let line = format!("\r[{bar}] {percent:3}% {} {}/{total}", progress.step, progress.done);
-                // Ignore errors: standard error may be closed.
-                drop(write!(std::io::stderr(), "{line}\u{1b}[K"));
+            Self::Drawn(bar) => {
+                bar.set_length(total);
+                bar.set_position(progress.done);
+                bar.set_message(progress.step);
             }
-            Kind::Lines => {
-                let tenth = percent / 10;
-                if *last != Some((progress.step, tenth)) {
+            Self::Lines(last) => {
+                let percent = progress.done * 100 / total;
+                let line = Some((progress.step, percent / 10));
+                let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+                if std::mem::replace(&mut *last, line) != line {
                     output::note(&format!("{}: {percent}% ({} of {total})", progress.step, progress.done));
                 }
-                *last = Some((progress.step, tenth));
             }
         }
     }
 
     fn end(&self) {
-        if matches!(self.kind, Kind::Drawn) {
-            drop(write!(std::io::stderr(), "\r\u{1b}[K"));
+        match self {
+            Self::Drawn(bar) => bar.finish_and_clear(),
+            Self::Lines(_) | Self::Json => {}
         }
     }
 }

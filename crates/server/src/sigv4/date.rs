@@ -3,7 +3,11 @@
 use std::fmt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-const DAY_SECS: u64 = 24 * 60 * 60;
+use jiff::Timestamp;
+use jiff::civil::{Date, Time};
+use jiff::tz::TimeZone;
+
+const FORMAT: &str = "%Y%m%dT%H%M%SZ";
 
 /// Seconds since the Unix epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,12 +19,11 @@ impl Moment {
         if day.len() != 8 || time.len() != 6 || !(day.bytes().chain(time.bytes())).all(|byte| byte.is_ascii_digit()) {
             return None;
         }
-        let (day, time): (u64, u64) = (day.parse().ok()?, time.parse().ok()?);
-        let (year, month, day) = (day / 10_000, day / 100 % 100, day % 100);
-        let (hour, minute, second) = (time / 10_000, time / 100 % 100, time % 100);
-        let known = (1970..).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
-        let known = known && hour < 24 && minute < 60 && second < 61;
-        known.then(|| Self(days(year, month, day) * DAY_SECS + hour * 3600 + minute * 60 + second))
+        let part = |text: &str, start: usize| text[start..start + 2].parse::<i8>().ok();
+        let date = Date::new(day[..4].parse().ok()?, part(day, 4)?, part(day, 6)?).ok()?;
+        let time = Time::new(part(time, 0)?, part(time, 2)?, part(time, 4)?, 0).ok()?;
+        let time = TimeZone::UTC.to_timestamp(date.to_datetime(time)).ok()?;
+        u64::try_from(time.as_second()).ok().map(Self)
     }
 
     pub(super) fn plus(self, time: Duration) -> Self {
@@ -40,32 +43,9 @@ impl From<SystemTime> for Moment {
 
 impl fmt::Display for Moment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (year, month, day) = civil(self.0 / DAY_SECS);
-        let second = self.0 % DAY_SECS;
-        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-        write!(f, "{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
+        let time = i64::try_from(self.0).ok().and_then(|second| Timestamp::from_second(second).ok());
+        write!(f, "{}", time.unwrap_or(Timestamp::MAX).strftime(FORMAT))
     }
-}
-
-/// Returns the days from 1970 to a date. Years start in March, so that the leap day is the last day of a year.
-fn days(year: u64, month: u64, day: u64) -> u64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let month = (month + 9) % 12;
-    let before_march_first_of_year_zero = 719_468;
-    year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day - 1 - before_march_first_of_year_zero
-}
-
-/// Returns the date of a day since 1970. The first guess of the year may be too low and is then corrected.
-fn civil(day: u64) -> (u64, u64, u64) {
-    let mut year = 1970 + day / 366;
-    while days(year + 1, 1, 1) <= day {
-        year += 1;
-    }
-    let mut month = 12;
-    while days(year, month, 1) > day {
-        month -= 1;
-    }
-    (year, month, day - days(year, month, 1) + 1)
 }
 
 #[cfg(test)]
@@ -89,14 +69,27 @@ mod tests {
     #[test]
     fn every_day_of_a_century_is_printed_as_it_is_read() {
         for day in 0..36_525 {
-            let moment = Moment(day * DAY_SECS + 7);
+            let moment = Moment(day * 24 * 60 * 60 + 7);
             assert_eq!(Moment::parse(&moment.to_string()), Some(moment));
         }
     }
 
     #[test]
     fn what_is_no_moment_is_refused() {
-        for text in ["", "20150830", "20150830T1236Z", "2015-08-30T12:36:00Z", "20151330T123600Z", "20150830T250000Z"] {
+        for text in [
+            "",
+            "20150830",
+            "20150830T1236Z",
+            "2015-08-30T12:36:00Z",
+            "20151330T123600Z",
+            "20150830T250000Z",
+            "20150229T123600Z",
+            "19691231T235959Z",
+            "+2015830T123600Z",
+            " 2015830T123600Z",
+            "20150830t123600z",
+            "20150830T123600é",
+        ] {
             assert_eq!(Moment::parse(text), None, "{text}");
         }
     }

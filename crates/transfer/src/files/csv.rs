@@ -1,4 +1,5 @@
-//! CSV reader and writer. An empty cell means that the attribute is absent; a quoted empty cell is an empty string.
+//! CSV reader and writer. An empty cell means that the attribute is absent; a quoted empty cell is an empty string. The
+//! crate `csv` does not tell the two apart.
 
 use std::io::{BufRead, Write};
 

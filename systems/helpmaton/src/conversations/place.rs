@@ -8,9 +8,6 @@
 use keyform::{Timestamp, Ulid};
 use sha2::{Digest, Sha256};
 
-const CROCKFORD: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-const LETTERS: u32 = 26;
-
 /// Returns the id of the message at a position, in a conversation with this start time.
 #[must_use]
 pub fn message_id(started_at: Timestamp, place: u32, key: &str) -> Ulid {
@@ -18,8 +15,7 @@ pub fn message_id(started_at: Timestamp, place: u32, key: &str) -> Ulid {
     let hash = Sha256::digest(key.as_bytes());
     let tail = hash.iter().take(6).fold(0u128, |bits, byte| bits << 8 | u128::from(*byte));
     let bits = millis << 80 | u128::from(place) << 48 | tail;
-    let letter = |at: u32| char::from(CROCKFORD[(bits >> (5 * at) & 31) as usize]);
-    Ulid::trusted((0..LETTERS).rev().map(letter).collect())
+    Ulid::trusted(ulid::Ulid(bits).to_string())
 }
 
 #[cfg(test)]
@@ -36,5 +32,6 @@ mod tests {
             assert!(id(before, "z").as_str() < id(after, "a").as_str(), "{before} {after}");
         }
         assert_eq!(Ulid::new(id(1, "a").as_str()), Ok(id(1, "a")));
+        assert_eq!(id(7, "a").as_str(), "01M3250V00000001YAJY0H5JGV");
     }
 }

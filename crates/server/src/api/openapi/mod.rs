@@ -76,8 +76,8 @@ fn claims(model: &Model) -> String {
     let fields = model.caller.iter().flat_map(|caller| &caller.fields).map(|field| format!("`{}`", field.name));
     let names: Vec<String> = fields.collect();
     match names.is_empty() {
-        true => "A token (HS256 or EdDSA), if the server has a key to verify it.".to_owned(),
-        false => format!("A token (HS256 or EdDSA) with the claims {} and `exp`.", names.join(", ")),
+        true => "A token (HS256, RS256, ES256 or EdDSA), if the server has a key to verify it.".to_owned(),
+        false => format!("A token (HS256, RS256, ES256 or EdDSA) with the claims {} and `exp`.", names.join(", ")),
     }
 }
 
