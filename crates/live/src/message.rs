@@ -218,11 +218,11 @@ mod tests {
         };
         check("no", None, "JSON object");
         check("{}", None, "`type`");
-        check(r#"{"type":"dance"}"#, None, "no message `dance`");
+        check(r#"{"type":"dance"}"#, None, "unknown message type `dance`");
         check(r#"{"type":"subscribe","read":"x"}"#, None, "`id` is missing");
         check(r#"{"type":"subscribe","id":"7"}"#, Some("7"), "`read` is missing");
         check(r#"{"type":"subscribe","id":"7","read":"x","arguments":[]}"#, Some("7"), "`arguments` must be an object");
         check(r#"{"type":"subscribe","id":"","read":"x"}"#, None, "1 to 64");
-        check(r#"{"type":"ping","x":1}"#, None, "`ping` has no `x`");
+        check(r#"{"type":"ping","x":1}"#, None, "`ping` does not have a field `x`");
     }
 }

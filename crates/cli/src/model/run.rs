@@ -277,7 +277,7 @@ write order(id, note, lines) { put Order {} allow system }
         let user = ("userId", "01KKP2T8SN0000000000000001");
         assert_eq!(claims(&[user, ("level", "3")]).map(|claims| claims["level"].clone()), Ok(3.into()));
         assert_eq!(claims(&[("userId", "ada")]), Err("`userId` of the caller is not a ULID".to_owned()));
-        assert_eq!(claims(&[("level", "3")]), Err("the caller has no `userId`: add --as userId=…".to_owned()));
+        assert_eq!(claims(&[("level", "3")]), Err("the caller has no claim `userId`: add --as userId=…".to_owned()));
         assert_eq!(
             claims(&[("name", "x")]),
             Err("unknown claim `name`; this model's caller has: userId, level".to_owned())

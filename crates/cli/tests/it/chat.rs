@@ -91,7 +91,7 @@ fn two_people_see_what_the_other_types() {
     let mut ada = chat(&home, &url, "ada");
     ada.sees("you are not in a server yet");
     ada.types("hello?");
-    ada.sees("! you are in no channel");
+    ada.sees("! you are not in a channel");
     ada.types("/new-server Engines");
     ada.sees("Engines #general");
     ada.types("/invite 1");
@@ -122,7 +122,7 @@ fn two_people_see_what_the_other_types() {
     let own = own.unwrap_or_else(|| grace.sees("grace: hello, ada"));
     let own = own.trim_start_matches('#').split(' ').next().unwrap().to_owned();
     grace.types(&format!("/delete {own}"));
-    ada.sees("is gone");
+    ada.sees("was deleted");
 
     ada.types("/who");
     ada.sees("● ada (owner)");

@@ -39,7 +39,7 @@ fn a_good_model_ends_with_zero_and_a_bad_one_with_one() {
     fs::write(folder.path().join("bad.kf"), GOOD.replace("-> Order?", "-> Ordr?")).unwrap();
     let (code, out, _) = check(&folder, &["bad.kf"]);
     assert_eq!(code, Some(1));
-    assert!(out.starts_with("error[N06]: there is no entity `Ordr`\n  --> bad.kf:13:28\n"), "{out}");
+    assert!(out.starts_with("error[N06]: unknown entity `Ordr`\n  --> bad.kf:13:28\n"), "{out}");
     assert!(out.contains("\n1 model: 1 error"), "{out}");
     assert!(!out.contains('\u{1b}'), "no colours without a terminal");
 }
@@ -96,7 +96,7 @@ fn a_code_is_explained() {
     let folder = folder();
     let (code, out, _) = check(&folder, &["--explain", "n04"]);
     assert_eq!(code, Some(0));
-    assert!(out.starts_with("## N04: no such table\n"), "{out}");
+    assert!(out.starts_with("## N04: unknown table\n"), "{out}");
     let (code, _, error) = check(&folder, &["--explain", "Q99"]);
     assert_eq!(code, Some(2));
     assert!(error.contains("unknown rule Q99"), "{error}");

@@ -253,7 +253,7 @@ fn rotation_writes_everything_anew_when_asked_to() {
     server.end("-TERM");
     for key in [2, 3] {
         let rotated = home.answer(&["keys", "rotate", "--rewrite"]);
-        assert!(rotated.contains(&format!("sealed under data key {key} now")), "{rotated}");
+        assert!(rotated.contains(&format!("is now encrypted with data key {key}.")), "{rotated}");
         let in_use = data_keys_in_use(&home.path().join("keyform-data"));
         assert!(!in_use.is_empty() && in_use.iter().all(|used| *used == key), "{in_use:?}");
     }

@@ -277,7 +277,7 @@ fn documents_on_a_store_elsewhere_need_a_directory() {
     assert_eq!(served.send("GET", "/v1/helpmaton/openapi.json", "", "").unwrap().0, 200);
     let taken = ["--field-keys-file", "field.keys", "--files", "field.keys"];
     let refused = home.refusal(&[&["serve", "--port", "0"], &elsewhere[..], &taken].concat());
-    assert!(refused.contains("the directory field.keys of --files cannot be made"), "{refused}");
+    assert!(refused.contains("cannot create the directory field.keys of --files"), "{refused}");
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn order(plan: &ReadPlan) -> Option<String> {
 }
 
 fn filtered(model: &Model, read: &Read, plan: &ReadPlan, filter: &Filter) -> Option<String> {
-    let cost = if plan.request == RequestKind::Get { "" } else { ", read and paid for, then discarded otherwise" };
+    let cost = if plan.request == RequestKind::Get { "" } else { "; the rest is read and paid for, then discarded" };
     Some(match filter {
         Filter::Where => format!("only items that match the `where`{cost}"),
         Filter::Parameter(number) => {

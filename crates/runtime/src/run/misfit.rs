@@ -133,7 +133,7 @@ entity Order in Shop {
         check(
             "lines",
             json!([{"sku": "a", "count": 1, "x": 1}]),
-            Some("`lines[0]` has no `x`; it has sku, count, note"),
+            Some("`lines[0]` has no field `x`; its fields are sku, count, note"),
         );
         check("place", json!({"city": "a"}), Some("`place.city` is not a text of at least 2 characters"));
         check("place", json!({"city": "ab", "at": {"lat": true}}), Some("`place.at.lat` is not a number"));

@@ -331,7 +331,7 @@ fn other_paths_and_methods_are_refused_with_advice() {
     let mut client = Client::connect(&server);
     let absent = client.get("/absent");
     assert_eq!(absent.status, 404);
-    assert!(absent.text().starts_with("{\"message\":\"There is nothing"));
+    assert!(absent.text().starts_with("{\"message\":\"Unknown path"));
     let put = client.request("PUT / HTTP/1.1\r\nhost: localhost\r\n\r\n", b"");
     assert_eq!((put.status, put.header("allow")), (405, Some("GET, HEAD, POST")));
     let post = client.request("POST /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n", b"");

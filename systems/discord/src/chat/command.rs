@@ -159,7 +159,7 @@ mod tests {
             ("/react 👍", "/react N EMOJI"),
             ("/edit 3", "/edit N TEXT"),
             ("/invite all", "USES"),
-            ("/dance", "no command /dance"),
+            ("/dance", "unknown command /dance"),
         ] {
             let said = Command::read(line).expect_err(line);
             assert!(said.contains(why), "{line}: {said}");

@@ -106,7 +106,7 @@ mod tests {
         let edited = transcript.change("modify", "a", &message("first!", "3"));
         assert_eq!(edited.as_deref(), Some("#1 10:00 ada: first!"));
         assert_eq!(transcript.change("modify", "a", &message("first", "1")), None);
-        assert_eq!(transcript.change("remove", "b", &Value::Null).as_deref(), Some("* message #2 is gone"));
+        assert_eq!(transcript.change("remove", "b", &Value::Null).as_deref(), Some("* message #2 was deleted"));
         assert_eq!(transcript.message(2), None);
         assert_eq!(transcript.message(1).map(|item| &item["content"]), Some(&json!("first!")));
     }

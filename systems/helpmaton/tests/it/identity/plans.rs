@@ -208,12 +208,12 @@ fn the_hourly_job_ends_plans_and_gives_unused_seats_back() {
             "a young seat may be about to be used"
         );
         world.clock.advance(HOUR * 2);
-        assert_eq!(world.system.keep_subscriptions().await.unwrap().to_string(), "ended 0 plans, gave 1 seats back");
+        assert_eq!(world.system.keep_subscriptions().await.unwrap().to_string(), "ended 0 plans, released 1 seats");
         assert_eq!(world.subscription(&ada).await.users_left, 4);
 
         world.system.note_failed_payment(&id).await.unwrap();
         world.clock.advance(DAY * 7);
-        assert_eq!(world.system.keep_subscriptions().await.unwrap().to_string(), "ended 1 plans, gave 0 seats back");
+        assert_eq!(world.system.keep_subscriptions().await.unwrap().to_string(), "ended 1 plans, released 0 seats");
         let ended = world.subscription(&ada).await;
         assert_eq!(
             (ended.plan, ended.status, ended.workspaces_left),
