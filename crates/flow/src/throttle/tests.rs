@@ -115,7 +115,9 @@ fn a_thousand_exhausted_accounts_leave_the_others_alone() {
     }
     let free = (0..1000)
         .filter(|number| allowed(&throttle, &log_in(), client(9_000_000 + number), &number.to_string(), 1) == 1);
-    assert!(free.count() >= 998);
+    // A key is blocked if each of its four cells is shared with one of the 5,000 exhausted keys: on average one of 2,000.
+    // The seed of the hash is random, so the bound allows for many more.
+    assert!(free.count() >= 990);
 }
 
 #[test]

@@ -17,6 +17,10 @@ use super::super::memtable::{KeyVersion, Version};
 /// Bytes of a key that the sort compares first.
 const HEAD_BYTES: usize = size_of::<u128>();
 
+/// Keys and values up to this size share an allocation, which costs less than two for each change. A reader that keeps
+/// one of them keeps all of them, so the size is small; the memtable as a whole is dropped by its flush.
+const GROUP_BYTES_MAX: usize = 16 << 10;
+
 /// Change in the journal.
 #[derive(Debug)]
 pub(super) struct Change<'a> {
@@ -25,24 +29,58 @@ pub(super) struct Change<'a> {
     pub(super) value: Option<&'a [u8]>,
 }
 
+impl Change<'_> {
+    fn bytes(&self) -> usize {
+        self.key.len() + self.value.map_or(0, <[u8]>::len)
+    }
+}
+
 /// Copies the last change of each key, in ascending order of keys.
-pub(super) fn newest(mut changes: Vec<Change<'_>>) -> Vec<KeyVersion> {
-    let order = sorted(&changes);
+pub(super) fn newest(changes: &[Change<'_>]) -> Vec<KeyVersion> {
+    let order = sorted(changes);
     let is_same_key = |(left_head, left): (u128, usize), (right_head, right): (u128, usize)| {
         left_head == right_head && changes[left].key == changes[right].key
     };
-    let last_of_key = |same: &[(u128, usize)]| same.last().map(|(_, at)| *at);
-    let newest: Vec<usize> = order.chunk_by(|left, right| is_same_key(*left, *right)).filter_map(last_of_key).collect();
-    newest.into_iter().map(|at| copy(&mut changes[at])).collect()
+    let last_of_key = |same: &[(u128, usize)]| same.last().map(|(_, at)| &changes[*at]);
+    let newest: Vec<&Change<'_>> =
+        order.chunk_by(|left, right| is_same_key(*left, *right)).filter_map(last_of_key).collect();
+    let mut copies = Vec::with_capacity(newest.len());
+    let mut rest = newest.as_slice();
+    while !rest.is_empty() {
+        let (group, after) = rest.split_at(group_length(rest));
+        copy(group, &mut copies);
+        rest = after;
+    }
+    copies
 }
 
-/// Copies a change out of the journal, so that it does not keep the memory of the whole segment.
-fn copy(change: &mut Change<'_>) -> KeyVersion {
-    let key = match std::mem::take(&mut change.key) {
-        Cow::Borrowed(key) => Bytes::copy_from_slice(key),
-        Cow::Owned(key) => Bytes::from(key),
+/// Returns the number of changes that are copied into one allocation: at least one.
+fn group_length(changes: &[&Change<'_>]) -> usize {
+    let mut bytes = 0;
+    let fits = |change: &&&Change<'_>| {
+        bytes += change.bytes();
+        bytes <= GROUP_BYTES_MAX
     };
-    (key, Version::new(change.seqno, change.value.map(Bytes::copy_from_slice)))
+    changes.iter().take_while(fits).count().max(1)
+}
+
+/// Copies changes out of the journal into one allocation.
+fn copy(group: &[&Change<'_>], copies: &mut Vec<KeyVersion>) {
+    let mut content = Vec::with_capacity(group.iter().map(|change| change.bytes()).sum());
+    for change in group {
+        content.extend_from_slice(&change.key);
+        content.extend_from_slice(change.value.unwrap_or_default());
+    }
+    let content = Bytes::from(content);
+    let mut at = 0;
+    let mut take = |length: usize| {
+        at += length;
+        content.slice(at - length..at)
+    };
+    for change in group {
+        let key = take(change.key.len());
+        copies.push((key, Version::new(change.seqno, change.value.map(|value| take(value.len())))));
+    }
 }
 
 /// Returns the heads and positions of the changes in ascending order of keys. Changes of one key stay in their order.

@@ -119,7 +119,7 @@ impl<'a> Part<'a> {
             opened.is_complete = rest.is_empty();
         }
         opened.changes = changes.len();
-        opened.newest = newest(changes);
+        opened.newest = newest(&changes);
         opened
     }
 }

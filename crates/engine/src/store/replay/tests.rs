@@ -27,7 +27,9 @@ impl Journal {
         let disk = Arc::new(SimDisk::new());
         let vault = Vault::new(Some(DataKeys::new(1, [3; 32])));
         let manifest = Manifest { newest_segment: SEGMENT, ..Manifest::new().unwrap() };
-        let mut writer = JournalWriter::new(disk.clone(), vault.clone(), manifest.store_id, &StoreOptions::default());
+        // Little space is preallocated, so that frames fill the segment and all parts have some.
+        let options = StoreOptions { journal_reserve_bytes: 100, ..StoreOptions::default() };
+        let mut writer = JournalWriter::new(disk.clone(), vault.clone(), manifest.store_id, &options);
         let mut end = HEADER_BYTES;
         for (batch, seqno) in batches.iter().zip(1..) {
             let mut frame = Frame::new(SEGMENT, seqno, Vec::new());
