@@ -97,7 +97,7 @@ impl Binder {
                 Ok(self.compare_test(comparator, test, &other))
             }
             (Side::Test(_), Side::Test(_)) => {
-                self.refuse(partiql::operand_type(symbol(comparator), Some(AttributeType::Bool)));
+                self.refuse(partiql::operand_type(comparator.symbol(), Some(AttributeType::Bool)));
                 Ok(placeholder())
             }
         }
@@ -107,15 +107,15 @@ impl Binder {
     fn compare_operands(&mut self, comparator: Comparator, left: Operand, right: Operand) -> Condition {
         let (left, comparator, right) = match (left, right) {
             (left @ Operand::Value(_), right @ (Operand::Path(_) | Operand::Size(_))) => {
-                (right, mirrored(comparator), left)
+                (right, comparator.swapped(), left)
             }
             (left, right) => (left, comparator, right),
         };
         if !matches!(comparator, Comparator::Equal | Comparator::NotEqual) {
-            self.check_ordered(symbol(comparator), [&left, &right]);
+            self.check_ordered(comparator.symbol(), [&left, &right]);
         }
         if let (Operand::Path(one), Operand::Path(two)) = (&left, &right) {
-            self.check_distinct(symbol(comparator), one, two);
+            self.check_distinct(comparator.symbol(), one, two);
         }
         Condition::Compare { left, comparator, right }
     }
@@ -130,7 +130,7 @@ impl Binder {
             (Comparator::NotEqual, Some(AttributeValue::Bool(false))) => test,
             (Comparator::Equal | Comparator::NotEqual, Some(AttributeValue::Bool(_))) => Condition::Not(Box::new(test)),
             _ => {
-                self.refuse(partiql::operand_type(symbol(comparator), Some(AttributeType::Bool)));
+                self.refuse(partiql::operand_type(comparator.symbol(), Some(AttributeType::Bool)));
                 test
             }
         }
@@ -297,26 +297,5 @@ fn rises(low: &AttributeValue, high: &AttributeValue) -> bool {
         (AttributeValue::N(low), AttributeValue::N(high)) => low < high,
         (AttributeValue::B(low), AttributeValue::B(high)) => low < high,
         _ => false,
-    }
-}
-
-fn symbol(comparator: Comparator) -> &'static str {
-    match comparator {
-        Comparator::Equal => "=",
-        Comparator::NotEqual => "<>",
-        Comparator::Less => "<",
-        Comparator::LessOrEqual => "<=",
-        Comparator::Greater => ">",
-        Comparator::GreaterOrEqual => ">=",
-    }
-}
-
-fn mirrored(comparator: Comparator) -> Comparator {
-    match comparator {
-        Comparator::Less => Comparator::Greater,
-        Comparator::LessOrEqual => Comparator::GreaterOrEqual,
-        Comparator::Greater => Comparator::Less,
-        Comparator::GreaterOrEqual => Comparator::LessOrEqual,
-        same @ (Comparator::Equal | Comparator::NotEqual) => same,
     }
 }
