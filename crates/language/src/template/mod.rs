@@ -15,7 +15,6 @@
 
 mod automaton;
 pub mod class;
-mod clock;
 pub mod injective;
 pub mod language;
 #[cfg(test)]
