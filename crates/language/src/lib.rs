@@ -4,6 +4,7 @@
 //!
 //! 1. [`document`] parses text into a lossless tree and formats the tree as text.
 //! 2. [`schema`] resolves every name.
+//!    [`scalar`] holds the scalar types, one file each, and [`types`] the types built from them.
 //! 3. [`template`] analyses key templates: overlap, injectivity, maximum length.
 //! 4. [`plan`] finds the single request that serves each read and the single atomic request of each write, or lists the
 //!    obstacles.
@@ -29,10 +30,12 @@ pub mod explain;
 pub mod import;
 pub mod plan;
 pub mod samples;
+pub mod scalar;
 pub mod schema;
 pub mod span;
 pub mod surface;
 pub mod template;
+pub mod types;
 
 pub use checked::{Checked, Options};
 pub use diagnostic::{Code, Diagnostic, Severity};

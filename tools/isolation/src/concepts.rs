@@ -5,6 +5,7 @@
 //! the value is the same in both worlds: two tenants with the same ids. All other concepts must differ, or the worlds
 //! would share items.
 
+use keyform_language::scalar::generated::RustId;
 use keyform_language::schema::{
     EntityId, Expr, ExprKind, FieldId, GuardId, LetSource, Model, Origin, Parameter, Permission, Place, Read, Type,
     Write,
@@ -269,6 +270,7 @@ fn parameter_of(expr: &Expr) -> Option<usize> {
 pub(super) fn is_name(kind: &Type) -> bool {
     match kind.resolved() {
         Type::List(of, _) => is_name(of),
-        kind => matches!(kind, Type::Ulid | Type::Uuid | Type::Slug(_) | Type::String(_) | Type::Email),
+        Type::Scalar(scalar, _) => matches!(scalar.rust().id, Some(RustId::Text(_))),
+        _ => false,
     }
 }

@@ -2,6 +2,7 @@
 
 use keyform_core::{AttributeValue, Attributes};
 use keyform_language::explain::sample;
+use keyform_language::scalar::Resolution;
 use keyform_language::schema::{EntityId, FieldId, Model, Type};
 use keyform_language::template::render;
 
@@ -42,7 +43,7 @@ impl Vocabulary<'_> {
     pub(super) fn claims(&self, owner: Owner) -> Attributes {
         let claims = self.model.caller.iter().flat_map(|caller| caller.fields.iter().enumerate());
         let value = |number: usize, kind: &Type, name: &str| match kind.resolved() {
-            Type::Bool => AttributeValue::Bool(false),
+            kind if kind.is_bool() => AttributeValue::Bool(false),
             _ if is_name(kind) => self.called(self.concepts.concept(Node::Claim(number)), kind, owner),
             _ => self.content(kind, name),
         };
@@ -72,13 +73,15 @@ impl Vocabulary<'_> {
     pub(super) fn content(&self, kind: &Type, name: &str) -> AttributeValue {
         let round = i64::try_from(self.round).unwrap_or(0);
         let days = if self.round.is_multiple_of(2) { 1 + round } else { -1 - round };
-        match kind.resolved() {
-            Type::Timestamp | Type::Date | Type::Epoch | Type::EpochMs => moment(kind, NOW_MILLIS + days * DAY_MILLIS),
-            Type::Int(bounds) => {
+        if is_ordered_time(kind) {
+            return moment(kind, NOW_MILLIS + days * DAY_MILLIS);
+        }
+        match kind.value_bounds() {
+            Some(bounds) => {
                 let low = bounds.min.unwrap_or(0);
                 AttributeValue::from((low + round).min(bounds.max.unwrap_or(i64::MAX)))
             }
-            _ => sample::value(kind, name, self.round),
+            None => sample::value(kind, name, self.round),
         }
     }
 
@@ -96,14 +99,15 @@ impl Vocabulary<'_> {
 /// Returns a value of the type below or above all values of items.
 pub(super) fn far(kind: &Type, is_upper: bool) -> Option<AttributeValue> {
     let days = if is_upper { 1000 } else { -1000 };
-    match kind.resolved() {
-        Type::Timestamp | Type::Date | Type::Epoch | Type::EpochMs => {
-            Some(moment(kind, NOW_MILLIS + days * DAY_MILLIS))
-        }
-        Type::Int(bounds) if is_upper => Some(bounds.max.unwrap_or(1_000_000).into()),
-        Type::Int(bounds) => Some(bounds.min.unwrap_or(0).into()),
-        _ => None,
+    if is_ordered_time(kind) {
+        return Some(moment(kind, NOW_MILLIS + days * DAY_MILLIS));
     }
+    let bounds = kind.value_bounds()?;
+    Some(if is_upper { bounds.max.unwrap_or(1_000_000) } else { bounds.min.unwrap_or(0) }.into())
+}
+
+fn is_ordered_time(kind: &Type) -> bool {
+    kind.time().is_some_and(|time| time.resolution != Resolution::Mixed)
 }
 
 fn moment(kind: &Type, millis: i64) -> AttributeValue {

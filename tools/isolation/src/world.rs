@@ -14,6 +14,7 @@ use keyform_engine::env::ManualEnv;
 use keyform_engine::store::Store;
 use keyform_engine::{Database, Options};
 use keyform_language::bind::{self, Fresh};
+use keyform_language::scalar::Scalar;
 use keyform_language::schema::{EntityId, FieldId, Model, Permission, Read};
 use keyform_language::{Checked, template};
 use keyform_runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Settings, Surroundings, Waiting};
@@ -322,11 +323,11 @@ impl Still {
 
 impl Fresh for Still {
     fn ulid(&self) -> String {
-        template::sample::of_type(&keyform_language::schema::Type::Ulid, "fresh", self.next())
+        template::sample::of_type(&Scalar::Ulid.into(), "fresh", self.next())
     }
 
     fn uuid(&self) -> String {
-        template::sample::of_type(&keyform_language::schema::Type::Uuid, "fresh", self.next())
+        template::sample::of_type(&Scalar::Uuid.into(), "fresh", self.next())
     }
 
     fn code(&self, length: usize) -> String {

@@ -6,6 +6,7 @@ use keyform_language::cost::text::number;
 use keyform_language::document::ast::{Number, StreamView};
 use keyform_language::explain::words;
 use keyform_language::plan::ReadPlan;
+use keyform_language::scalar::generated::TEXT;
 use keyform_language::schema::{Read, ReadId, Result as ReadResult, Type, Write};
 use keyform_language::surface::{self, Pattern};
 
@@ -160,13 +161,13 @@ fn argument<'a>(
     });
     let kind = match of_field.unwrap_or_else(|| kinds.of(&argument.kind, &place)) {
         // The prefix of an id is not an id.
-        Kind::Id(_) | Kind::OneOf(_) | Kind::Time | Kind::Date
-            if parameter.test == keyform_language::schema::Test::Begins =>
+        Kind::Id(_) | Kind::OneOf(_) | Kind::Scalar(_)
+            if parameter.test == keyform_language::schema::Test::Begins && argument.kind.is_text() =>
         {
-            Kind::Text
+            Kind::Scalar(&TEXT)
         }
         // A parameter that only a key template knows is a string.
-        Kind::Json if is_read && matches!(argument.kind.resolved(), Type::Unknown) => Kind::Text,
+        Kind::Json if is_read && matches!(argument.kind.resolved(), Type::Unknown) => Kind::Scalar(&TEXT),
         kind => kind,
     };
     let docs = parameter.field.map(|(entity, field)| checked.model.entity(entity).field(field).docs.clone());

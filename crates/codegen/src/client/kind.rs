@@ -1,36 +1,18 @@
 //! Types of a model as clients see them, by their JSON encoding.
 
+use keyform_language::scalar::generated::{ClientType, SMALL_INTEGER};
 use keyform_language::schema::{EntityId, Field, FieldId, Model, Type};
 
 use super::names;
 use super::object::{Member, Object, ObjectId};
 
-/// Largest integer that every JSON parser keeps exactly.
-const SAFE_INTEGER_MAX: i64 = (1 << 53) - 1;
-
 /// Type of a value in a client.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
-    /// String.
-    Text,
+    /// Scalar, by its JSON encoding.
+    Scalar(&'static ClientType),
     /// Id of an entity: a string with its own type.
     Id(EntityId),
-    /// Integer within ±(2⁵³ − 1): a JSON number.
-    Small,
-    /// Integer: a JSON number, or a string of digits if a number would lose some.
-    Whole,
-    /// Number of up to 38 digits, encoded like `Whole`.
-    Decimal,
-    /// Amount in nano-units, encoded like `Whole`.
-    Money,
-    /// Boolean.
-    Bool,
-    /// Bytes in base64.
-    Bytes,
-    /// Timestamp of 24 characters.
-    Time,
-    /// Calendar date.
-    Date,
     /// One of these strings.
     OneOf(Vec<String>),
     /// Array.
@@ -113,7 +95,7 @@ impl<'a> Kinds<'a> {
     fn kind_of_field(&self, entity: EntityId, field: FieldId) -> Option<Kind> {
         if self.model.entity(entity).field(field).flags.version.is_some() {
             // One write per microsecond takes 285 years to reach 2⁵³.
-            return Some(Kind::Small);
+            return Some(Kind::Scalar(&SMALL_INTEGER));
         }
         let is_id = self.ids.contains(&entity) && self.model.entity(entity).id_field() == Some(field);
         is_id.then_some(Kind::Id(entity))
@@ -150,7 +132,9 @@ impl<'a> Kinds<'a> {
             Type::Set(of, _) => Kind::Set(Box::new(self.of(of, place))),
             Type::Map(of, _) => Kind::Map(Box::new(self.of(of, place))),
             Type::Record(fields) => Kind::Object(self.record(fields, place)),
-            plain => scalar(plain),
+            Type::Scalar(scalar, bounds) => Kind::Scalar(scalar.client(*bounds)),
+            Type::OneOf(texts) => Kind::OneOf(texts.clone()),
+            Type::Json | Type::Unknown => Kind::Json,
         }
     }
 
@@ -184,31 +168,11 @@ impl<'a> Kinds<'a> {
     }
 }
 
-fn scalar(kind: &Type) -> Kind {
-    match kind {
-        Type::Int(bounds) => {
-            let is_safe = |bound: Option<i64>| bound.is_some_and(|bound| bound.abs() <= SAFE_INTEGER_MAX);
-            if is_safe(bounds.min) && is_safe(bounds.max) { Kind::Small } else { Kind::Whole }
-        }
-        Type::Epoch | Type::EpochMs => Kind::Small,
-        Type::Number => Kind::Decimal,
-        Type::Money => Kind::Money,
-        Type::Bool => Kind::Bool,
-        Type::Binary(_) => Kind::Bytes,
-        Type::Timestamp => Kind::Time,
-        Type::Date => Kind::Date,
-        Type::OneOf(texts) => Kind::OneOf(texts.clone()),
-        Type::Json | Type::Unknown => Kind::Json,
-        _ => Kind::Text,
-    }
-}
-
 /// Returns whether the id of an entity deserves its own type: it is a string, and is generated or referred to.
 fn has_own_id(model: &Model, entity: EntityId) -> bool {
     let of = model.entity(entity);
     let Some(id) = of.id_field().map(|id| of.field(id)) else { return false };
-    let is_text =
-        matches!(id.kind, Type::String(_) | Type::Slug(_) | Type::Ulid | Type::Uuid | Type::Email | Type::Url);
+    let is_text = matches!(id.kind, Type::Scalar(scalar, _) if scalar.is_client_id());
     let fields = || model.entities.iter().flat_map(|entity| &entity.fields);
     let is_referred =
         || fields().any(|field| matches!(field.kind, Type::Ref { entity: Some(to), field: None, .. } if to == entity));

@@ -172,14 +172,8 @@ impl Naming {
     /// Returns the type of a result.
     pub(super) fn kind(&self, kind: &Kind) -> String {
         match kind {
-            Kind::Text => "str".to_owned(),
+            Kind::Scalar(scalar) => scalar.python.name.to_owned(),
             Kind::Id(entity) => self.id(*entity).to_owned(),
-            Kind::Small | Kind::Whole | Kind::Money => "int".to_owned(),
-            Kind::Decimal => "decimal.Decimal".to_owned(),
-            Kind::Bool => "bool".to_owned(),
-            Kind::Bytes => "bytes".to_owned(),
-            Kind::Time => "dt.datetime".to_owned(),
-            Kind::Date => "dt.date".to_owned(),
             Kind::OneOf(texts) => {
                 format!("Literal[{}]", texts.iter().map(|text| super::quoted(text)).collect::<Vec<_>>().join(", "))
             }
@@ -194,7 +188,7 @@ impl Naming {
     /// Returns the type of an argument.
     pub(super) fn argument(&self, kind: &Kind) -> String {
         match kind {
-            Kind::Decimal => "decimal.Decimal | int | float".to_owned(),
+            Kind::Scalar(scalar) => scalar.python.argument.unwrap_or(scalar.python.name).to_owned(),
             Kind::List(of) => format!("Sequence[{}]", self.argument(of)),
             Kind::Set(of) => format!("AbstractSet[{}]", self.argument(of)),
             Kind::Map(of) => format!("Mapping[str, {}]", self.argument(of)),

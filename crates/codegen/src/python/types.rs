@@ -87,16 +87,11 @@ pub(super) fn decoder(kind: &Kind, naming: &Naming) -> Option<String> {
     let of = |kind: &Kind| decoder(kind, naming).unwrap_or_else(|| "_same".to_owned());
     match kind {
         Kind::Id(entity) => Some(naming.id(*entity).to_owned()),
-        // Large numbers are sent as strings.
-        Kind::Whole | Kind::Money => Some("int".to_owned()),
-        Kind::Decimal => Some("_decimal".to_owned()),
-        Kind::Bytes => Some("base64.b64decode".to_owned()),
-        Kind::Time => Some("_time".to_owned()),
-        Kind::Date => Some("dt.date.fromisoformat".to_owned()),
+        Kind::Scalar(scalar) => scalar.python.decoder.map(str::to_owned),
         Kind::List(inner) => decoder(inner, naming).map(|inner| format!("_list({inner})")),
         Kind::Set(inner) => Some(format!("_set({})", of(inner))),
         Kind::Map(inner) => decoder(inner, naming).map(|inner| format!("_map({inner})")),
         Kind::Object(object) => Some(naming.objects[object.index()].1.clone()),
-        Kind::Text | Kind::Small | Kind::Bool | Kind::OneOf(_) | Kind::Json => None,
+        Kind::OneOf(_) | Kind::Json => None,
     }
 }

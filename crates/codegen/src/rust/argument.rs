@@ -109,7 +109,7 @@ fn target(model: &Model, pattern: Pattern<'_>, parameter: &Parameter) -> Option<
 /// Returns whether both are ids of the same format, or the same literal union.
 fn same(one: &Type, other: &Type) -> bool {
     match (one, other) {
-        (Type::Ulid, Type::Ulid) | (Type::Uuid, Type::Uuid) => true,
+        (Type::Scalar(one, _), Type::Scalar(other, _)) => one == other && one.is_globally_unique(),
         (Type::OneOf(one), Type::OneOf(other)) => one == other,
         _ => false,
     }

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use keyform_language::Checked;
-use keyform_language::document::ast::Bounds;
+use keyform_language::scalar::generated::{self, RustId};
 use keyform_language::schema::{Entity, EntityId, Field, FieldId, Model, Type};
 
 use super::fields::{self, Shown};
@@ -61,6 +61,17 @@ impl RustType {
 
     pub(super) fn text() -> Self {
         Self::new("String", Passed::Text)
+    }
+}
+
+impl From<generated::RustType> for RustType {
+    fn from(scalar: generated::RustType) -> Self {
+        let passed = match scalar.passed {
+            generated::Passed::Copied => Passed::Copied,
+            generated::Passed::Text => Passed::Text,
+            generated::Passed::Referred => Passed::Referred,
+        };
+        Self::new(scalar.name, passed)
     }
 }
 
@@ -200,31 +211,18 @@ impl<'a> Types<'a> {
 
     /// Returns the Rust type of a model type.
     pub(super) fn of(&mut self, kind: &Type, place: &Place) -> RustType {
-        use Passed::{Copied, Referred};
         match kind {
-            Type::String(_) | Type::Slug(_) | Type::Email | Type::Url | Type::Datetime | Type::Unknown => {
-                RustType::text()
-            }
-            Type::Ulid => RustType::new("keyform::Ulid", Referred),
-            Type::Uuid => RustType::new("keyform::Uuid", Referred),
-            Type::Int(_) => RustType::new("i64", Copied),
-            Type::Number => RustType::new("keyform::Decimal", Copied),
-            Type::Bool => RustType::new("bool", Copied),
-            Type::Binary(_) => RustType::new("keyform::Binary", Referred),
-            Type::Timestamp => RustType::new("keyform::Timestamp", Copied),
-            Type::Epoch => RustType::new("keyform::Epoch", Copied),
-            Type::EpochMs => RustType::new("keyform::EpochMs", Copied),
-            Type::Date => RustType::new("keyform::Date", Copied),
-            Type::Money => RustType::new("keyform::Money", Copied),
-            Type::Json => RustType::new("keyform::serde_json::Value", Referred),
+            Type::Scalar(scalar, _) => scalar.rust().into(),
+            Type::Unknown => RustType::text(),
+            Type::Json => RustType::new("keyform::serde_json::Value", Passed::Referred),
             Type::List(of, _) => self.of(of, &place.within("item")).list(),
             Type::Set(of, _) => {
                 let of = self.of(of, &place.within("item")).owned;
-                RustType::new(format!("std::collections::BTreeSet<{of}>"), Referred)
+                RustType::new(format!("std::collections::BTreeSet<{of}>"), Passed::Referred)
             }
             Type::Map(of, _) => {
                 let of = self.of(of, &place.within("item")).owned;
-                RustType::new(format!("std::collections::BTreeMap<String, {of}>"), Referred)
+                RustType::new(format!("std::collections::BTreeMap<String, {of}>"), Passed::Referred)
             }
             Type::OneOf(texts) => self.made_once(place, |types| types.make_enum(texts, place)),
             Type::Record(parts) => self.made_once(place, |types| types.make_record(parts, place)),
@@ -279,7 +277,7 @@ impl<'a> Types<'a> {
 
 /// Returns whether a field of this type can have its own id type.
 fn is_own_id(field: &Field) -> bool {
-    matches!(field.kind, Type::String(_) | Type::Slug(_) | Type::Int(_) | Type::Ulid | Type::Uuid | Type::Email)
+    matches!(field.kind, Type::Scalar(scalar, _) if scalar.rust().id.is_some())
 }
 
 /// Returns whether the field's name refers to its entity: `userId` of `User`, `inviteId` of `WorkspaceInvite`, or
@@ -309,27 +307,23 @@ fn id_type(field: &Field, name: &str) -> RustType {
 
 /// Returns the validation of a string id; `None` for an integer.
 fn form(kind: &Type) -> Option<String> {
-    let bounds = |bounds: &Bounds| {
-        let end = |end: Option<i64>| end.map_or_else(|| "None".to_owned(), |end| format!("Some({end})"));
-        format!("({}, {})", end(bounds.min), end(bounds.max))
-    };
-    match kind.resolved() {
-        Type::Ulid => Some("Ulid".to_owned()),
-        Type::Uuid => Some("Uuid".to_owned()),
-        Type::Email => Some("Email".to_owned()),
-        Type::Slug(within) => Some(format!("Slug{}", bounds(within))),
-        Type::String(within) => Some(format!("Text{}", bounds(within))),
-        _ => None,
+    let end = |end: Option<i64>| end.map_or_else(|| "None".to_owned(), |end| format!("Some({end})"));
+    let (scalar, bounds) = kind.scalar()?;
+    match scalar.rust().id? {
+        RustId::Text(form) if scalar.counted().is_some() => {
+            Some(format!("{form}({}, {})", end(bounds.min), end(bounds.max)))
+        }
+        RustId::Text(form) => Some(form.to_owned()),
+        RustId::Number => None,
     }
 }
 
-/// Returns whether both are the same plain type, including bounds.
+/// Returns whether both are the same plain type that an id can have, including bounds.
 fn alike(one: &Type, other: &Type) -> bool {
     match (one, other) {
-        (Type::String(one), Type::String(other))
-        | (Type::Slug(one), Type::Slug(other))
-        | (Type::Int(one), Type::Int(other)) => (one.min, one.max) == (other.min, other.max),
-        (Type::Ulid, Type::Ulid) | (Type::Uuid, Type::Uuid) | (Type::Email, Type::Email) => true,
+        (Type::Scalar(one, bounds), Type::Scalar(other, others)) => {
+            one.rust().id.is_some() && (one, bounds) == (other, others)
+        }
         _ => false,
     }
 }

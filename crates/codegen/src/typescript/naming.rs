@@ -2,6 +2,7 @@
 
 use crate::client::names::{self, Names};
 use crate::client::{Call, Client, Kind, ObjectId};
+use keyform_language::scalar::generated::{BYTES, TypeScriptName};
 use keyform_language::schema::EntityId;
 
 /// Names of the runtime. If a model has the same name, the runtime's is renamed.
@@ -157,20 +158,13 @@ impl Naming {
     /// Returns the type of a result.
     pub(super) fn kind(&self, kind: &Kind) -> String {
         match kind {
-            Kind::Text | Kind::Date => "string".to_owned(),
+            Kind::Scalar(scalar) => self.scalar(scalar.typescript.name),
             Kind::Id(entity) => self.id(*entity).to_owned(),
-            Kind::Small => "number".to_owned(),
-            Kind::Whole => self.own("Whole"),
-            Kind::Decimal => self.own("Decimal"),
-            Kind::Money => "bigint".to_owned(),
-            Kind::Bool => "boolean".to_owned(),
-            Kind::Bytes => "Uint8Array".to_owned(),
-            Kind::Time => "Date".to_owned(),
             Kind::OneOf(texts) if texts.is_empty() => "never".to_owned(),
             Kind::OneOf(texts) => texts.iter().map(|text| super::quoted(text)).collect::<Vec<_>>().join(" | "),
             Kind::List(of) => format!("readonly {}[]", self.element(of)),
             // A set compares arrays of bytes by identity.
-            Kind::Set(of) if **of == Kind::Bytes => "readonly Uint8Array[]".to_owned(),
+            Kind::Set(of) if **of == Kind::Scalar(&BYTES) => "readonly Uint8Array[]".to_owned(),
             Kind::Set(of) => format!("ReadonlySet<{}>", self.kind(of)),
             Kind::Map(of) => format!("{{ readonly [name: string]: {} }}", self.kind(of)),
             Kind::Object(object) => self.object(*object).to_owned(),
@@ -183,11 +177,18 @@ impl Naming {
         if text.contains(' ') { format!("({text})") } else { text }
     }
 
-    /// Returns the type of an argument. Money may be given as a number too.
+    /// Returns the type of an argument, which may accept more than a result can be.
     pub(super) fn argument(&self, kind: &Kind) -> String {
         match kind {
-            Kind::Money => self.own("Whole"),
+            Kind::Scalar(scalar) => self.scalar(scalar.typescript.argument.unwrap_or(scalar.typescript.name)),
             kind => self.kind(kind),
+        }
+    }
+
+    fn scalar(&self, name: TypeScriptName) -> String {
+        match name {
+            TypeScriptName::Language(name) => name.to_owned(),
+            TypeScriptName::Module(name) => self.own(name),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Generates types and their JSON decoders.
 
+use keyform_language::scalar::generated::BYTES;
+
 use crate::client::{Client, Kind, Member, Object, lines};
 
 use super::naming::Naming;
@@ -106,11 +108,8 @@ fn field(name: &str) -> String {
 /// Returns the decoder of a kind; `None` if the JSON value is used as it is.
 pub(super) fn decoder(client: &Client<'_>, naming: &Naming, kind: &Kind) -> Option<String> {
     match kind {
-        Kind::Whole => Some("decode.whole".to_owned()),
-        Kind::Money => Some("decode.money".to_owned()),
-        Kind::Bytes => Some("decode.bytes".to_owned()),
-        Kind::Time => Some("decode.time".to_owned()),
-        Kind::Set(of) if **of == Kind::Bytes => Some("decode.list(decode.bytes)".to_owned()),
+        Kind::Scalar(scalar) => scalar.typescript.decoder.map(str::to_owned),
+        Kind::Set(of) if **of == Kind::Scalar(&BYTES) => Some("decode.list(decode.bytes)".to_owned()),
         Kind::Set(of) => {
             let of = decoder(client, naming, of).unwrap_or_else(|| "decode.same".to_owned());
             Some(format!("decode.set({of})"))

@@ -1,7 +1,7 @@
 //! Typed ids: one type per entity, so that the compiler rejects mixed-up ids.
 
 use keyform_language::bind::Fresh as _;
-use keyform_language::document::ast::Bounds;
+use keyform_language::scalar::{Bounds, Scalar};
 use keyform_language::schema::Type;
 use keyform_runtime::run::fits;
 
@@ -27,11 +27,11 @@ impl Form {
     fn kind(self) -> Type {
         let bounds = |min, max| Bounds { min, max };
         match self {
-            Self::Ulid => Type::Ulid,
-            Self::Uuid => Type::Uuid,
-            Self::Email => Type::Email,
-            Self::Slug(min, max) => Type::Slug(bounds(min, max)),
-            Self::Text(min, max) => Type::String(bounds(min, max)),
+            Self::Ulid => Scalar::Ulid.into(),
+            Self::Uuid => Scalar::Uuid.into(),
+            Self::Email => Scalar::Email.into(),
+            Self::Slug(min, max) => Type::Scalar(Scalar::Slug, bounds(min, max)),
+            Self::Text(min, max) => Type::Scalar(Scalar::String, bounds(min, max)),
         }
     }
 

@@ -6,8 +6,7 @@ use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use keyform_core::AttributeValue;
-use keyform_language::schema::Type;
-use keyform_language::template::render;
+use keyform_language::scalar::Scalar;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{FromAttribute, ToAttribute, WrongText};
@@ -87,14 +86,19 @@ impl Sub<Duration> for Timestamp {
     }
 }
 
-/// Formats a time as its type stores it.
-fn text(kind: &Type, millis: i64) -> String {
-    render::stored(kind, millis).unwrap_or_default()
+/// Formats a time as its scalar stores it.
+fn text(scalar: Scalar, millis: i64) -> String {
+    scalar.time().map(|time| (time.write)(millis)).unwrap_or_default()
+}
+
+/// Parses a time as its scalar stores it, as milliseconds since 1970.
+fn millis(scalar: Scalar, text: &str) -> Option<i64> {
+    scalar.time().and_then(|time| (time.read)(text))
 }
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&text(&Type::Timestamp, self.0))
+        f.write_str(&text(Scalar::Timestamp, self.0))
     }
 }
 
@@ -102,7 +106,7 @@ impl FromStr for Timestamp {
     type Err = WrongText;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        render::millis(&Type::Timestamp, text)
+        millis(Scalar::Timestamp, text)
             .map(Self)
             .ok_or_else(|| WrongText::new(text, "a time such as 2026-10-31T12:00:00.000Z"))
     }
@@ -142,7 +146,7 @@ impl Date {
 
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&text(&Type::Date, self.start().0))
+        f.write_str(&text(Scalar::Date, self.start().0))
     }
 }
 
@@ -150,7 +154,7 @@ impl FromStr for Date {
     type Err = WrongText;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let millis = render::millis(&Type::Date, text);
+        let millis = millis(Scalar::Date, text);
         millis.map(|millis| Timestamp(millis).date()).ok_or_else(|| WrongText::new(text, "a date such as 2026-10-31"))
     }
 }

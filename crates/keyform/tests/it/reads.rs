@@ -14,6 +14,7 @@ use keyform::language::Checked;
 use keyform::language::bind::{self, Fresh, Inputs};
 use keyform::language::document::ast::{BinaryOp, Number as Quantity};
 use keyform::language::plan::{self, ReadPlan, RequestKind};
+use keyform::language::scalar::Scalar;
 use keyform::language::schema::{
     Entity, EntityId, Expr, ExprKind, Field, FieldId, KeyAttribute, KeyCondition, KeyTest, Model, Origin, Parameter,
     Place, Read, Result as ReadResult, Template, Test, Type,
@@ -307,8 +308,8 @@ impl Naive<'_> {
 fn now(kind: Option<&Type>) -> AttributeValue {
     let millis = i64::try_from(NOW_MS).expect("small enough");
     match kind.map(Type::resolved) {
-        Some(Type::Epoch) => AttributeValue::N((millis / 1000).into()),
-        Some(Type::EpochMs) => AttributeValue::N(millis.into()),
+        Some(Type::Scalar(Scalar::Epoch, _)) => AttributeValue::N((millis / 1000).into()),
+        Some(Type::Scalar(Scalar::EpochMs, _)) => AttributeValue::N(millis.into()),
         _ => "2026-03-14T09:26:53.589Z".into(),
     }
 }

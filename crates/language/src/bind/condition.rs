@@ -4,6 +4,7 @@ use keyform_core::AttributeValue;
 use keyform_core::expression::{Comparator, Condition, Operand, Path, PathElement};
 
 use crate::document::ast::BinaryOp;
+use crate::scalar::Scalar;
 use crate::schema::{Expr, ExprKind, Origin, PathStep, Place, Type};
 
 use super::BindError;
@@ -44,7 +45,7 @@ impl<'a> Scope<'a> {
 
     fn is_true(&self, expr: &Expr) -> Result<Logic, BindError> {
         let right = Operand::Value(AttributeValue::Bool(true).into());
-        Ok(match self.operand(expr, &Type::Bool)? {
+        Ok(match self.operand(expr, &Scalar::Bool.into())? {
             Some(Operand::Value(value)) => Logic::Known(value.to_tree() == AttributeValue::Bool(true)),
             Some(left) => Logic::Test(Condition::Compare { left, comparator: Comparator::Equal, right }),
             None => Logic::Known(false),
@@ -65,10 +66,11 @@ impl<'a> Scope<'a> {
         let (Some(one), Some(other)) = operands else {
             return Ok(Logic::Known(self.with_nothing(op, &operands)));
         };
-        let test = match op {
-            BinaryOp::Begins => Condition::BeginsWith(one, other),
-            BinaryOp::Contains => Condition::Contains(one, other),
-            _ => Condition::Compare { left: one, comparator: comparator(op)?, right: other },
+        let test = match (op, op.comparator()) {
+            (BinaryOp::Begins, _) => Condition::BeginsWith(one, other),
+            (BinaryOp::Contains, _) => Condition::Contains(one, other),
+            (_, Some(comparator)) => Condition::Compare { left: one, comparator, right: other },
+            (_, None) => return Err(BindError::Inexpressible("a sum as a condition".to_owned())),
         };
         Ok(decided(test))
     }
@@ -189,18 +191,6 @@ fn inner<'a>(kind: &'a Type, step: &PathStep) -> Option<&'a Type> {
         (Type::Map(of, _) | Type::List(of, _), _) => Some(of),
         _ => None,
     }
-}
-
-fn comparator(op: BinaryOp) -> Result<Comparator, BindError> {
-    Ok(match op {
-        BinaryOp::Equal => Comparator::Equal,
-        BinaryOp::NotEqual => Comparator::NotEqual,
-        BinaryOp::Less => Comparator::Less,
-        BinaryOp::LessEqual => Comparator::LessOrEqual,
-        BinaryOp::Greater => Comparator::Greater,
-        BinaryOp::GreaterEqual => Comparator::GreaterOrEqual,
-        _ => return Err(BindError::Inexpressible("a sum as a condition".to_owned())),
-    })
 }
 
 /// Folds a test that uses no attribute to a constant, because DynamoDB rejects conditions without an attribute.

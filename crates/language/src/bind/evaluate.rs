@@ -3,6 +3,7 @@
 use keyform_core::{AttributeValue, Attributes, Number};
 
 use crate::document::ast::BinaryOp;
+use crate::scalar::{Scalar, civil, uuid_of};
 use crate::schema::{
     EntityId, Expr, ExprKind, Field, FieldId, Format, Let, LetSource, Model, Origin, Parameter, PathStep, Place, Type,
 };
@@ -214,7 +215,7 @@ impl<'a> Scope<'a> {
         let fresh = self.inputs.fresh;
         Ok(match function {
             "now" => Computed::Moment(self.inputs.now_millis),
-            "today" => Computed::Value(value::moment(self.inputs.now_millis, &Type::Date)),
+            "today" => Computed::Value(value::moment(self.inputs.now_millis, &Scalar::Date.into())),
             "ulid" => Computed::Value(fresh.ulid().into()),
             "uuid" if arguments.is_empty() => Computed::Value(fresh.uuid().into()),
             "uuid" => Computed::Value(uuid_of(&self.text(arguments)?).into()),
@@ -261,7 +262,7 @@ impl<'a> Scope<'a> {
             (Computed::Moment(millis), Computed::Duration(seconds)) => Computed::Moment(millis + sign * seconds * 1000),
             (Computed::Duration(one), Computed::Duration(other)) => Computed::Duration(one + sign * other),
             (Computed::Value(AttributeValue::S(text)), Computed::Duration(seconds)) => {
-                let millis = render::millis(&Type::Timestamp, &text);
+                let millis = civil::millis(&text);
                 let millis = millis.ok_or_else(|| BindError::WrongValue(format!("`{text}`")))?;
                 Computed::Moment(millis + sign * seconds * 1000)
             }
@@ -282,13 +283,4 @@ impl<'a> Scope<'a> {
 fn added(one: Number, other: Number, minus: bool) -> Result<AttributeValue, BindError> {
     let sum = if minus { one.checked_sub(other) } else { one.checked_add(other) };
     sum.map(AttributeValue::N).map_err(|_| BindError::WrongValue("a sum".to_owned()))
-}
-
-/// Returns the deterministic UUID of a text, the value of `uuid(text)`: the first 128 bits of its SHA-256, with the
-/// version 8 (custom) bits set.
-#[must_use]
-pub fn uuid_of(text: &str) -> String {
-    let hash = render::written(&Type::Json, Format::Hash, text).unwrap_or_default();
-    let part = |from: usize, to: usize| hash.get(from..to).unwrap_or_default().to_owned();
-    format!("{}-{}-8{}-a{}-{}", part(0, 8), part(8, 12), part(13, 16), part(17, 20), part(20, 32))
 }

@@ -39,7 +39,7 @@ use keyform_core::{AttributeValue, Attributes};
 
 use crate::schema::Table;
 
-pub use evaluate::uuid_of;
+pub use crate::scalar::uuid_of;
 pub use intent::{DUE, KEY as INTENT_KEY, SORT as INTENT_SORT, partition as intent_partition};
 pub use intent::{LEASE_MILLIS, Parent};
 pub use item::item;

@@ -354,11 +354,9 @@ impl Pass<'_> {
             Ok(Condition::Compare { left: path(), comparator, right: value(0)? })
         };
         Ok(Logic::Test(match parameter.test {
-            Test::Equal => compare(Comparator::Equal)?,
-            Test::After => compare(Comparator::Greater)?,
-            Test::From => compare(Comparator::GreaterOrEqual)?,
-            Test::Before => compare(Comparator::Less)?,
-            Test::Until => compare(Comparator::LessOrEqual)?,
+            Test::Equal | Test::After | Test::From | Test::Before | Test::Until => {
+                compare(parameter.test.comparator().expect("these tests are comparisons"))?
+            }
             Test::Begins => Condition::BeginsWith(path(), value(0)?),
             Test::Between => {
                 let (AttributeValue::S(_) | AttributeValue::N(_) | AttributeValue::B(_)) = self.given(number, 0)?

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use keyform_core::{AttributeValue, Number};
 
 use crate::document::ast::KeyType;
+use crate::scalar::civil;
 use crate::schema::{Format, Type};
 use crate::template::render;
 
@@ -33,12 +34,13 @@ pub(super) fn stored(value: Computed, kind: &Type) -> Result<Option<AttributeVal
     })
 }
 
-/// Formats a moment as its type stores it.
+/// Formats a moment as its type stores it; as a timestamp if the type is not a time.
 pub(super) fn moment(millis: i64, kind: &Type) -> AttributeValue {
-    let kind = if kind.is_time() { kind.resolved() } else { &Type::Timestamp };
-    let kind = if matches!(kind, Type::Datetime) { &Type::Timestamp } else { kind };
-    let text = render::stored(kind, millis).unwrap_or_default();
-    if kind.is_numeric() { number(&text) } else { text.into() }
+    match kind.time() {
+        Some(time) if kind.is_numeric() => number(&(time.write)(millis)),
+        Some(time) => (time.write)(millis).into(),
+        None => civil::timestamp(millis).into(),
+    }
 }
 
 fn number(text: &str) -> AttributeValue {
@@ -59,15 +61,18 @@ pub(super) fn fitted(value: AttributeValue, kind: &Type) -> Option<AttributeValu
 /// Returns true if [`fitted`] may change values of the type.
 fn is_adapted(kind: &Type) -> bool {
     match kind.resolved() {
-        Type::Email | Type::Set(..) | Type::Record(_) => true,
+        Type::Scalar(scalar, _) => scalar.normalize().is_some(),
+        Type::Set(..) | Type::Record(_) => true,
         Type::List(of, _) | Type::Map(of, _) => is_adapted(of),
-        _ => false,
+        Type::OneOf(_) | Type::Json | Type::Ref { .. } | Type::Copy { .. } | Type::Unknown => false,
     }
 }
 
 fn changed(value: AttributeValue, kind: &Type) -> Option<AttributeValue> {
     match (kind, value) {
-        (Type::Email, AttributeValue::S(text)) => Some(text.trim().to_lowercase().into()),
+        (Type::Scalar(scalar, _), AttributeValue::S(text)) => {
+            Some(scalar.normalize().map_or_else(|| text.clone(), |normalize| normalize(&text)).into())
+        }
         (Type::Set(of, _), AttributeValue::L(parts)) => {
             set(parts.into_iter().filter_map(|part| fitted(part, of)).collect())
         }

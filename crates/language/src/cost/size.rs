@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use crate::schema::{Entity, EntityKey, Field, Format, Index, KeyPart, Model, Part, Type};
 
-/// Assumed bytes of a text without declared bounds.
-const UNBOUNDED_TEXT_BYTES: u64 = 100;
+/// Assumed bytes of any JSON value.
+const JSON_BYTES: u64 = 100;
 /// Assumed elements of a list, map or set without declared bounds.
 const UNBOUNDED_ELEMENTS: u64 = 10;
 /// Bytes that DynamoDB adds to each item and each index entry when it bills storage.
@@ -94,22 +94,12 @@ fn field(field: &Field) -> u64 {
 
 fn value(kind: &Type) -> u64 {
     match kind.resolved() {
-        Type::String(bounds) | Type::Slug(bounds) | Type::Binary(bounds) => text(bounds.min, bounds.max),
-        Type::Int(_) | Type::Number => 4,
-        Type::Bool | Type::Unknown => 1,
-        Type::Ulid => 26,
-        Type::Uuid => 36,
-        Type::Email => 24,
-        Type::Url => 60,
-        Type::Timestamp | Type::Datetime => 24,
-        Type::Epoch => 6,
-        Type::EpochMs => 8,
-        Type::Date => 10,
-        Type::Money => 8,
+        Type::Scalar(scalar, bounds) => scalar.bytes(*bounds),
+        Type::Unknown => 1,
         Type::OneOf(values) => values.iter().map(String::len).max().unwrap_or(0) as u64,
         Type::List(of, bounds) | Type::Map(of, bounds) => 3 + elements(bounds.max) * (1 + value(of) + key_of(kind)),
         Type::Set(of, bounds) => elements(bounds.max) * value(of),
-        Type::Json => UNBOUNDED_TEXT_BYTES,
+        Type::Json => JSON_BYTES,
         Type::Record(fields) => 3 + fields.iter().map(|inner| 1 + field(inner)).sum::<u64>(),
         Type::Ref { .. } | Type::Copy { .. } => 0,
     }
@@ -118,12 +108,6 @@ fn value(kind: &Type) -> u64 {
 /// Returns the assumed bytes of a map key; 0 for other types.
 fn key_of(kind: &Type) -> u64 {
     if matches!(kind.resolved(), Type::Map(..)) { 8 } else { 0 }
-}
-
-fn text(min: Option<i64>, max: Option<i64>) -> u64 {
-    let most = max.map_or(UNBOUNDED_TEXT_BYTES, i64::unsigned_abs);
-    let least = min.map_or(0, i64::unsigned_abs);
-    (least + (most.min(400) - least.min(most.min(400))) / 2).max(1)
 }
 
 fn elements(max: Option<i64>) -> u64 {

@@ -66,22 +66,7 @@ fn rows(entity: &Entity) -> impl Iterator<Item = (&str, &'static str, bool)> {
 
 fn word(kind: &Type) -> &'static str {
     match kind.resolved() {
-        Type::String(_) => "string",
-        Type::Slug(_) => "slug",
-        Type::Int(_) => "int",
-        Type::Number => "number",
-        Type::Bool => "bool",
-        Type::Binary(_) => "binary",
-        Type::Ulid => "ulid",
-        Type::Uuid => "uuid",
-        Type::Email => "email",
-        Type::Url => "url",
-        Type::Timestamp => "timestamp",
-        Type::Datetime => "datetime",
-        Type::Epoch => "epoch",
-        Type::EpochMs => "epoch_ms",
-        Type::Date => "date",
-        Type::Money => "money",
+        Type::Scalar(scalar, _) => scalar.keyword(),
         Type::OneOf(_) => "enum",
         Type::List(..) => "list",
         Type::Map(..) => "map",

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::scalar::Stored;
 use crate::schema::{Entity, Field, FieldId, Model, Type};
 use crate::template::render::{Values, render};
 use crate::template::sample;
@@ -42,17 +43,18 @@ fn value(field: &Field, number: usize) -> Value {
 fn of_type(kind: &Type, name: &str, number: usize) -> Value {
     let text = || sample::of_type(kind, name, number);
     match kind.resolved() {
-        Type::Int(_) | Type::Epoch | Type::EpochMs | Type::Money | Type::Number => {
-            text().parse::<serde_json::Number>().map_or(Value::Null, Value::Number)
-        }
-        Type::Bool => Value::Bool(text() == "true"),
+        Type::Scalar(scalar, _) => match scalar.stored() {
+            Stored::Number => text().parse::<serde_json::Number>().map_or(Value::Null, Value::Number),
+            Stored::Bool => Value::Bool(text() == "true"),
+            Stored::Text | Stored::Bytes => Value::String(text()),
+        },
         Type::List(of, _) | Type::Set(of, _) => json!([of_type(of, singular(name), number)]),
         Type::Map(of, _) => json!({ singular(name): of_type(of, singular(name), number) }),
         Type::Record(fields) => {
             Value::Object(fields.iter().map(|field| (field.name.clone(), value(field, number))).collect::<Map<_, _>>())
         }
         Type::Json | Type::Unknown => json!({}),
-        _ => Value::String(text()),
+        Type::OneOf(_) | Type::Ref { .. } | Type::Copy { .. } => Value::String(text()),
     }
 }
 

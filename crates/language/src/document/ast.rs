@@ -7,6 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::span::Span;
+use crate::types::{self, Stage};
+
+pub use super::operator::BinaryOp;
+pub use crate::scalar::Bounds;
 
 /// A whole file.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -495,7 +499,7 @@ pub enum FlagKind {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TypeRef {
     /// Kind of the type.
-    pub kind: Type,
+    pub kind: TypeKind,
     /// `?`: the attribute may be absent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub optional: bool,
@@ -507,72 +511,36 @@ pub struct TypeRef {
     pub span: Span,
 }
 
-/// Inclusive bounds: of characters for text, of elements for collections, of the value for numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Bounds {
-    /// Lower bound.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub min: Option<i64>,
-    /// Upper bound.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max: Option<i64>,
-}
-
-/// Kind of a type.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum Type {
-    /// `string`, `string(1..32)`
-    String(Bounds),
-    /// `slug`, `slug(3..63)`
-    Slug(Bounds),
-    /// `int`, `int(0..100)`
-    Int(Bounds),
-    /// `number`
-    Number,
-    /// `bool`
-    Bool,
-    /// `binary`, `binary(32)`
-    Binary(Bounds),
-    /// `ulid`
-    Ulid,
-    /// `uuid`
-    Uuid,
-    /// `email`
-    Email,
-    /// `url`
-    Url,
-    /// `timestamp`
-    Timestamp,
-    /// `datetime`
-    Datetime,
-    /// `epoch`
-    Epoch,
-    /// `epoch_ms`
-    EpochMs,
-    /// `date`
-    Date,
-    /// `money`
-    Money,
-    /// `"a" | "b"`
-    OneOf(Vec<Text>),
-    /// `list<T>`, `list<T>(..50)`
-    List(Box<TypeRef>, Bounds),
-    /// `map<T>`, `map<T>(..50)`
-    Map(Box<TypeRef>, Bounds),
-    /// `set<T>`, `set<T>(..50)`
-    Set(Box<TypeRef>, Bounds),
-    /// `json`
-    Json,
-    /// `{ nested: fields }`
-    Record(Vec<Field>),
-    /// `ref Entity`, `ref Entity.field`
-    Ref(Name, Option<Name>),
-    /// `copy Entity.field`
-    Copy(Name, Name),
+/// Kind of a type: a type, or a word that names none.
+#[derive(Clone, Debug)]
+pub enum TypeKind {
+    /// A type; [`Type::Unknown`] if it is missing.
+    Type(Type),
     /// An unknown type, which the parser has reported.
     Unknown(Name),
+}
+
+/// A type in source form.
+pub type Type = types::Type<Written>;
+
+/// Stage of a parsed document: references are names.
+#[derive(Clone, Copy, Debug)]
+pub enum Written {}
+
+impl Stage for Written {
+    type Text = Text;
+    type Element = TypeRef;
+    type Field = Field;
+    type Entity = Name;
+    type RefField = Option<Name>;
+    type CopyField = Name;
+    type Plain = ();
+}
+
+impl From<Type> for TypeKind {
+    fn from(kind: Type) -> Self {
+        Self::Type(kind)
+    }
 }
 
 /// Declared volume of an entity, for cost estimates.
@@ -1147,34 +1115,4 @@ pub enum ExprKind {
     Absent,
     /// `exists`: the item exists
     Exists,
-}
-
-/// Binary operator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum BinaryOp {
-    /// `or`
-    Or,
-    /// `and`
-    And,
-    /// `=`
-    Equal,
-    /// `!=`
-    NotEqual,
-    /// `<`
-    Less,
-    /// `<=`
-    LessEqual,
-    /// `>`
-    Greater,
-    /// `>=`
-    GreaterEqual,
-    /// `begins`
-    Begins,
-    /// `contains`
-    Contains,
-    /// `+`
-    Plus,
-    /// `-`
-    Minus,
 }

@@ -9,10 +9,12 @@
 pub mod ast;
 pub mod json;
 pub mod lexer;
+mod operator;
 pub mod parse;
 pub mod print;
 pub mod template;
 pub mod token;
+mod type_json;
 
 pub use parse::parse;
 pub use print::print;

@@ -9,6 +9,7 @@ use keyform_core::{AttributeValue, Attributes, Item, Number};
 
 use crate::bind::{self, BindError, CurrentItem, Fresh, Inputs, SEALED_OVERHEAD_BYTES, Seal, SealedField};
 use crate::document::ast;
+use crate::scalar::{Scalar, Stored};
 use crate::schema::{Entity, EntityId, LetSource, Model, Parameter, Read, Result as ReadResult, Test, Type, Write};
 use crate::template::{render, sample};
 
@@ -33,16 +34,16 @@ impl Numbered {
 
 impl Fresh for Numbered {
     fn ulid(&self) -> String {
-        self.next(&Type::Ulid, "fresh")
+        self.next(&Scalar::Ulid.into(), "fresh")
     }
 
     fn uuid(&self) -> String {
-        self.next(&Type::Uuid, "fresh")
+        self.next(&Scalar::Uuid.into(), "fresh")
     }
 
     fn code(&self, length: usize) -> String {
         let exactly = i64::try_from(length).ok();
-        self.next(&Type::String(ast::Bounds { min: exactly, max: exactly }), "code")
+        self.next(&Type::Scalar(Scalar::String, ast::Bounds { min: exactly, max: exactly }), "code")
     }
 
     fn token(&self, bytes: usize) -> String {
@@ -76,7 +77,7 @@ impl<'a> Sample<'a> {
     /// Returns an error if no sample exists for a value that the write needs.
     pub fn of_write(&self, write: &Write) -> Result<Inputs<'_>, BindError> {
         let mut inputs = self.inputs(&write.parameters);
-        inputs.token = write.idempotent.map(|_| sample::of_type(&Type::Uuid, &write.name, 0));
+        inputs.token = write.idempotent.map(|_| sample::of_type(&Scalar::Uuid.into(), &write.name, 0));
         for binding in &write.lets {
             inputs.lets.push(match &binding.source {
                 LetSource::Read { read, .. } => self.answer(self.model.read(*read)),
@@ -98,7 +99,7 @@ impl<'a> Sample<'a> {
             variables: self.variables(),
             start: None,
             token: None,
-            now_millis: render::millis(&Type::Timestamp, &sample::of_type(&Type::Timestamp, "now", 0)).unwrap_or(0),
+            now_millis: now_millis(),
             fresh: &self.fresh,
             sealing: Some(Arc::new(Unkeyed)),
         }
@@ -143,6 +144,12 @@ impl<'a> Sample<'a> {
     }
 }
 
+/// Returns the time of sample calls in milliseconds since 1970.
+fn now_millis() -> i64 {
+    let kind = Scalar::Timestamp.into();
+    render::millis(&kind, &sample::of_type(&kind, "now", 0)).unwrap_or(0)
+}
+
 /// Returns sample attributes for an item's fields.
 fn fields(entity: &Entity, number: usize) -> Attributes {
     entity.fields.iter().map(|field| (field.name.clone(), value(&field.kind, &field.name, number))).collect()
@@ -168,8 +175,12 @@ fn arguments(parameter: &Parameter) -> Vec<(String, AttributeValue)> {
 pub fn value(kind: &Type, word: &str, number: usize) -> AttributeValue {
     let text = || sample::of_type(kind, word, number);
     match kind.resolved() {
-        Type::Bool => AttributeValue::Bool(text() == "true"),
-        Type::Binary(_) => AttributeValue::B(text().into_bytes()),
+        Type::Scalar(scalar, _) => match scalar.stored() {
+            Stored::Text => AttributeValue::S(text()),
+            Stored::Number => AttributeValue::N(text().parse().unwrap_or_else(|_| Number::from(1))),
+            Stored::Bool => AttributeValue::Bool(text() == "true"),
+            Stored::Bytes => AttributeValue::B(text().into_bytes()),
+        },
         Type::List(of, _) => AttributeValue::L(vec![value(of, singular(word), number)]),
         Type::Set(of, _) => set(value(of, singular(word), number)),
         Type::Map(of, _) => AttributeValue::M([(singular(word).to_owned(), value(of, singular(word), number))].into()),
@@ -177,8 +188,7 @@ pub fn value(kind: &Type, word: &str, number: usize) -> AttributeValue {
             fields.iter().map(|field| (field.name.clone(), value(&field.kind, &field.name, number))).collect(),
         ),
         Type::Json | Type::Unknown => AttributeValue::S(word.to_owned()),
-        kind if kind.is_numeric() => AttributeValue::N(text().parse().unwrap_or_else(|_| Number::from(1))),
-        _ => AttributeValue::S(text()),
+        Type::OneOf(_) | Type::Ref { .. } | Type::Copy { .. } => AttributeValue::S(text()),
     }
 }
 

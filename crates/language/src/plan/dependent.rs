@@ -331,7 +331,7 @@ impl Refers<'_> {
         };
         let alike = |field: &Field| {
             let (one, other) = (field.kind.resolved(), self.parent().field(key).kind.resolved());
-            field.name == *name && std::mem::discriminant(one) == std::mem::discriminant(other)
+            field.name == *name && one.is_same_kind(other)
         };
         fields()
             .find(|(_, field)| says_so(field))

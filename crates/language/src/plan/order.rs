@@ -83,7 +83,8 @@ fn follows(pass: &Pass<'_>, entity: &Entity, (of, field): (EntityId, FieldId), o
 
 /// Returns true if the order of values is chronological.
 fn tells_age(kind: &Type, format: Format) -> bool {
-    let ages = kind.is_time() || kind.is_numeric() || matches!(kind.resolved(), Type::Ulid | Type::Unknown);
+    let grows = kind.scalar().is_some_and(|(scalar, _)| scalar.grows_with_time());
+    let ages = grows || kind.is_time() || kind.is_numeric() || matches!(kind.resolved(), Type::Unknown);
     ages && format != Format::Hash
 }
 

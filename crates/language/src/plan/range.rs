@@ -15,7 +15,8 @@
 //! the order of their values, and no such range exists.
 
 use crate::document::ast::KeyType;
-use crate::schema::{EntityKey, FieldId, Format, KeyAttribute, Parameter, Part, Template, Test, Type};
+use crate::scalar::Resolution;
+use crate::schema::{EntityKey, FieldId, Format, KeyAttribute, Parameter, Part, Template, Test, Type, words};
 
 use super::bound::{self, Given};
 use super::{BoundKey, BoundPart, Obstacle, SortRange};
@@ -89,11 +90,11 @@ pub(super) fn of(
 }
 
 fn beginning(place: &Place<'_>, parameter: usize, kind: &Type) -> Result<KeyRange, Obstacle> {
-    let text = kind.is_text() || matches!(kind.resolved(), Type::Binary(_));
+    let text = kind.is_text() || kind.is_bytes();
     if !text || !matches!(place.format, Format::Plain | Format::Upper | Format::Lower) {
         return Err(Obstacle::WrongType {
             parameter,
-            wanted: format!("{}, which has no prefixes", super::read::in_words(kind)),
+            wanted: format!("{}, which has no prefixes", words::described(kind)),
         });
     }
     let mut parts = place.prefix.clone();
@@ -150,8 +151,7 @@ pub(super) fn has_fixed_width(kind: &Type, format: Format) -> bool {
         | Format::Pad(_)
         | Format::Hash => true,
         Format::Plain | Format::Upper | Format::Lower => match kind.resolved() {
-            Type::Ulid | Type::Uuid | Type::Timestamp | Type::Date => true,
-            Type::String(bounds) | Type::Slug(bounds) => bounds.min.is_some() && bounds.min == bounds.max,
+            Type::Scalar(scalar, bounds) => kind.is_text() && scalar.language(*bounds).width().is_some(),
             Type::OneOf(values) => {
                 let begins = |a: &String| values.iter().any(|b| a != b && b.starts_with(a.as_str()));
                 !values.iter().any(begins)
@@ -165,7 +165,7 @@ pub(super) fn has_fixed_width(kind: &Type, format: Format) -> bool {
 pub(super) fn is_coarse(kind: &Type, format: Format) -> bool {
     match format {
         Format::Month | Format::Day | Format::Hour => true,
-        Format::Seconds => !matches!(kind.resolved(), Type::Epoch),
+        Format::Seconds => kind.time().is_none_or(|time| time.resolution != Resolution::Seconds),
         Format::Plain | Format::Milliseconds | Format::Pad(_) | Format::Hash | Format::Upper | Format::Lower => false,
     }
 }

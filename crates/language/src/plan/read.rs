@@ -3,7 +3,7 @@
 use crate::document::ast::Number;
 use crate::schema::{
     Entity, EntityId, EntityKey, ExprKind, FieldId, IndexId, KeyAttribute, KeyCondition, KeyTest, Model, Origin,
-    Permission, Place, Read, Result as ReadResult, Table, TableId, Test,
+    Permission, Place, Read, Result as ReadResult, Table, TableId, Test, Type, words,
 };
 
 use super::bound::{self, Given};
@@ -188,7 +188,7 @@ impl<'a> Pass<'a> {
             })
             .map(|(field, parameter, _)| Obstacle::WrongType {
                 parameter,
-                wanted: in_words(&given.entity.field(field).kind),
+                wanted: words::described(&given.entity.field(field).kind),
             })
             .collect();
         if wrong.is_empty() { Ok(()) } else { Err(wrong) }
@@ -556,39 +556,14 @@ fn mentioned(read: &Read) -> Vec<usize> {
     numbers
 }
 
-/// Returns true if values of both types have the same text in a key.
-fn are_written_alike(given: &crate::schema::Type, wanted: &crate::schema::Type) -> bool {
-    use crate::schema::Type;
+/// Returns true if values of both types have the same text in a key. Times, normalized texts and bytes have that of
+/// their own type only.
+fn are_written_alike(given: &Type, wanted: &Type) -> bool {
     let (given, wanted) = (given.resolved(), wanted.resolved());
+    let is_special = |kind: &Type| kind.is_time() || kind.is_bytes() || kind.normalize().is_some();
     match (given, wanted) {
         (Type::Unknown, _) | (_, Type::Unknown) => true,
-        (Type::Int(_) | Type::Number | Type::Money, Type::Int(_) | Type::Number | Type::Money) => true,
-        (
-            Type::Timestamp | Type::Datetime | Type::Epoch | Type::EpochMs | Type::Date | Type::Email | Type::Binary(_),
-            _,
-        )
-        | (
-            _,
-            Type::Timestamp | Type::Datetime | Type::Epoch | Type::EpochMs | Type::Date | Type::Email | Type::Binary(_),
-        ) => std::mem::discriminant(given) == std::mem::discriminant(wanted),
+        _ if is_special(given) || is_special(wanted) => given.is_same_kind(wanted),
         _ => given.is_text() == wanted.is_text() && given.is_numeric() == wanted.is_numeric(),
     }
-}
-
-/// Describes a type for messages.
-pub(super) fn in_words(kind: &crate::schema::Type) -> String {
-    use crate::schema::Type;
-    match kind.resolved() {
-        Type::Timestamp => "a timestamp (UTC, 24 characters)",
-        Type::Datetime => "a datetime",
-        Type::Epoch => "seconds since 1970",
-        Type::EpochMs => "milliseconds since 1970",
-        Type::Date => "a date",
-        Type::Email => "an e-mail address, trimmed and in lower case",
-        Type::Binary(_) => "bytes",
-        other if other.is_numeric() => "a number",
-        Type::Bool => "a boolean",
-        _ => "text",
-    }
-    .to_owned()
 }

@@ -29,7 +29,7 @@ fn identifies(entity: &Entity, fixed: &[FieldId]) -> bool {
 /// Returns true if the field is a generated id that never repeats.
 pub(super) fn is_fresh(entity: &Entity, field: FieldId) -> bool {
     let field = entity.field(field);
-    field.is_generated() && matches!(field.kind.resolved(), Type::Ulid | Type::Uuid)
+    field.is_generated() && field.kind.scalar().is_some_and(|(scalar, _)| scalar.is_globally_unique())
 }
 
 fn is_declared_unique(entity: &Entity, field: FieldId, fixed: &[FieldId]) -> bool {
@@ -79,7 +79,7 @@ fn aligned(entity: &Entity, template: &Template, bound: &BoundKey) -> Vec<FieldI
 /// Returns true if different values always have different strings.
 fn is_injective(kind: &Type, format: Format) -> bool {
     match format {
-        Format::Upper | Format::Lower => matches!(kind.resolved(), Type::Email | Type::Ulid | Type::Uuid),
+        Format::Upper | Format::Lower => kind.scalar().is_some_and(|(scalar, _)| scalar.has_one_case()),
         Format::Plain | Format::Milliseconds | Format::Pad(_) | Format::Hash => true,
         Format::Seconds | Format::Month | Format::Day | Format::Hour => !range::is_coarse(kind, format),
     }

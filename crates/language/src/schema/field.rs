@@ -1,7 +1,8 @@
 //! Fields: types, flags and defaults.
 
-use crate::document::ast::Bounds;
+use crate::scalar::{Bounds, Counted, Scalar, Stored, Time};
 use crate::span::Span;
+use crate::types::{self, Stage};
 
 use super::expression::{Expr, ExprKind};
 use super::{EntityId, FieldId};
@@ -32,72 +33,23 @@ pub struct Field {
 }
 
 /// A type. A `ref` or `copy` holds its target and, through [`Type::resolved`], its plain type.
-#[derive(Clone, Debug)]
-pub enum Type {
-    /// Text; the bounds limit its characters.
-    String(Bounds),
-    /// Letters, digits, `-`, `_` and `.`; the bounds limit its characters. Cannot contain a key delimiter (ADR 0008).
-    Slug(Bounds),
-    /// Whole number; the bounds limit its value.
-    Int(Bounds),
-    /// Decimal number.
-    Number,
-    /// Boolean.
-    Bool,
-    /// Bytes; the bounds limit their number.
-    Binary(Bounds),
-    /// A ULID: 26 characters.
-    Ulid,
-    /// A UUID: 36 characters.
-    Uuid,
-    /// An e-mail address, trimmed and lower-cased.
-    Email,
-    /// A URL.
-    Url,
-    /// UTC, ISO 8601, milliseconds: 24 characters.
-    Timestamp,
-    /// ISO 8601 of any precision and offset.
-    Datetime,
-    /// Unix time in seconds.
-    Epoch,
-    /// Unix time in milliseconds.
-    EpochMs,
-    /// `2026-10-31`
-    Date,
-    /// Amount in whole nano-units of the currency.
-    Money,
-    /// One of these strings.
-    OneOf(Vec<String>),
-    /// List; the bounds limit its elements.
-    List(Box<Type>, Bounds),
-    /// Map with string keys; the bounds limit its entries.
-    Map(Box<Type>, Bounds),
-    /// Set; the bounds limit its elements.
-    Set(Box<Type>, Bounds),
-    /// Any JSON value.
-    Json,
-    /// Map with exactly these fields.
-    Record(Vec<Field>),
-    /// Reference to an entity: its id field, or another field of it.
-    Ref {
-        /// Target entity; `None` if the name did not resolve.
-        entity: Option<EntityId>,
-        /// Target field; `None` if it did not resolve.
-        field: Option<FieldId>,
-        /// Type of the target field.
-        plain: Box<Type>,
-    },
-    /// Denormalized copy of another entity's field.
-    Copy {
-        /// Source entity; `None` if the name did not resolve.
-        entity: Option<EntityId>,
-        /// Source field; `None` if it did not resolve.
-        field: Option<FieldId>,
-        /// Type of the source field.
-        plain: Box<Type>,
-    },
-    /// Unresolved type; already reported.
-    Unknown,
+pub type Type = types::Type<Resolved>;
+
+/// Stage of a resolved model: references are ids.
+#[derive(Clone, Copy, Debug)]
+pub enum Resolved {}
+
+impl Stage for Resolved {
+    type Text = String;
+    type Element = Type;
+    type Field = Field;
+    /// `None` if the name did not resolve.
+    type Entity = Option<EntityId>;
+    /// `None` if it did not resolve.
+    type RefField = Option<FieldId>;
+    /// `None` if it did not resolve.
+    type CopyField = Option<FieldId>;
+    type Plain = Box<Type>;
 }
 
 impl Type {
@@ -110,34 +62,93 @@ impl Type {
         }
     }
 
+    /// Returns the scalar behind `ref` and `copy` with its bounds; `None` for other types.
+    #[must_use]
+    pub fn scalar(&self) -> Option<(Scalar, Bounds)> {
+        match self.resolved() {
+            Self::Scalar(scalar, bounds) => Some((*scalar, *bounds)),
+            _ => None,
+        }
+    }
+
+    /// Returns the DynamoDB type of a scalar or a literal union; `None` for other types.
+    #[must_use]
+    pub fn stored(&self) -> Option<Stored> {
+        match self.resolved() {
+            Self::Scalar(scalar, _) => Some(scalar.stored()),
+            Self::OneOf(_) => Some(Stored::Text),
+            _ => None,
+        }
+    }
+
     /// Returns true if values are stored as DynamoDB type N.
     #[must_use]
     pub fn is_numeric(&self) -> bool {
-        matches!(self.resolved(), Self::Int(_) | Self::Number | Self::Epoch | Self::EpochMs | Self::Money)
+        self.stored() == Some(Stored::Number)
+    }
+
+    /// Returns true for a number that is neither a time nor an amount.
+    #[must_use]
+    pub fn is_bare_number(&self) -> bool {
+        self.scalar().is_some_and(|(scalar, _)| scalar.is_bare_number())
     }
 
     /// Returns true if values are stored as DynamoDB type S.
     #[must_use]
     pub fn is_text(&self) -> bool {
-        matches!(
-            self.resolved(),
-            Self::String(_)
-                | Self::Slug(_)
-                | Self::Ulid
-                | Self::Uuid
-                | Self::Email
-                | Self::Url
-                | Self::Timestamp
-                | Self::Datetime
-                | Self::Date
-                | Self::OneOf(_)
-        )
+        self.stored() == Some(Stored::Text)
+    }
+
+    /// Returns true if values are stored as DynamoDB type B.
+    #[must_use]
+    pub fn is_bytes(&self) -> bool {
+        self.stored() == Some(Stored::Bytes)
+    }
+
+    /// Returns true if values are stored as DynamoDB type BOOL.
+    #[must_use]
+    pub fn is_bool(&self) -> bool {
+        self.stored() == Some(Stored::Bool)
+    }
+
+    /// Returns the conversion between values and points in time; `None` if values are not times.
+    #[must_use]
+    pub fn time(&self) -> Option<Time> {
+        self.scalar().and_then(|(scalar, _)| scalar.time())
     }
 
     /// Returns true if values are points in time.
     #[must_use]
     pub fn is_time(&self) -> bool {
-        matches!(self.resolved(), Self::Timestamp | Self::Datetime | Self::Epoch | Self::EpochMs | Self::Date)
+        self.time().is_some()
+    }
+
+    /// Returns the bounds of a text whose author chooses the characters; `None` for other types.
+    #[must_use]
+    pub fn characters(&self) -> Option<Bounds> {
+        self.bounds_of(Counted::Characters)
+    }
+
+    /// Returns the bounds of a number whose value is bounded; `None` for other types.
+    #[must_use]
+    pub fn value_bounds(&self) -> Option<Bounds> {
+        self.bounds_of(Counted::Value)
+    }
+
+    fn bounds_of(&self, counted: Counted) -> Option<Bounds> {
+        self.scalar().filter(|(scalar, _)| scalar.counted() == Some(counted)).map(|(_, bounds)| bounds)
+    }
+
+    /// Returns the bounds of a `string`, the only text without any form; `None` for other types.
+    #[must_use]
+    pub fn free_text(&self) -> Option<Bounds> {
+        self.scalar().filter(|(scalar, _)| *scalar == Scalar::String).map(|(_, bounds)| bounds)
+    }
+
+    /// Returns the conversion of a valid spelling to the stored form; `None` if values are stored as they are written.
+    #[must_use]
+    pub fn normalize(&self) -> Option<fn(&str) -> String> {
+        self.scalar().and_then(|(scalar, _)| scalar.normalize())
     }
 }
 

@@ -1,5 +1,7 @@
 //! Reads, guards and writes.
 
+use keyform_core::expression::Comparator;
+
 use crate::document::ast::{Number, Presence, Rate, Verb};
 use crate::span::Span;
 
@@ -70,6 +72,21 @@ pub enum Test {
     Begins,
     /// `in`
     In,
+}
+
+impl Test {
+    /// Returns DynamoDB's comparison operator; `None` for the other tests.
+    #[must_use]
+    pub fn comparator(self) -> Option<Comparator> {
+        match self {
+            Self::Equal => Some(Comparator::Equal),
+            Self::After => Some(Comparator::Greater),
+            Self::From => Some(Comparator::GreaterOrEqual),
+            Self::Before => Some(Comparator::Less),
+            Self::Until => Some(Comparator::LessOrEqual),
+            Self::Between | Self::Begins | Self::In => None,
+        }
+    }
 }
 
 /// A guard of `allow`: exactly one consistent GetItem.

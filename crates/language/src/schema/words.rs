@@ -1,6 +1,6 @@
 //! Formats types, flags and results in source syntax, for documentation and hovers.
 
-use crate::document::ast::{Bounds, Number};
+use crate::document::ast::Number;
 
 use super::{Field, Flags, Model, Read, Result, Type};
 
@@ -16,26 +16,11 @@ pub fn field_type(model: &Model, field: &Field) -> String {
 #[must_use]
 pub fn type_name(model: &Model, kind: &Type) -> String {
     match kind {
-        Type::String(bounds) => format!("string{}", bounded(*bounds)),
-        Type::Slug(bounds) => format!("slug{}", bounded(*bounds)),
-        Type::Int(bounds) => format!("int{}", bounded(*bounds)),
-        Type::Binary(bounds) => format!("binary{}", bounded(*bounds)),
-        Type::Number => "number".to_owned(),
-        Type::Bool => "bool".to_owned(),
-        Type::Ulid => "ulid".to_owned(),
-        Type::Uuid => "uuid".to_owned(),
-        Type::Email => "email".to_owned(),
-        Type::Url => "url".to_owned(),
-        Type::Timestamp => "timestamp".to_owned(),
-        Type::Datetime => "datetime".to_owned(),
-        Type::Epoch => "epoch".to_owned(),
-        Type::EpochMs => "epoch_ms".to_owned(),
-        Type::Date => "date".to_owned(),
-        Type::Money => "money".to_owned(),
+        Type::Scalar(scalar, bounds) => format!("{}{bounds}", scalar.keyword()),
         Type::OneOf(values) => values.iter().map(|value| format!("\"{value}\"")).collect::<Vec<_>>().join(" | "),
-        Type::List(of, bounds) => format!("list<{}>{}", type_name(model, of), bounded(*bounds)),
-        Type::Map(of, bounds) => format!("map<{}>{}", type_name(model, of), bounded(*bounds)),
-        Type::Set(of, bounds) => format!("set<{}>{}", type_name(model, of), bounded(*bounds)),
+        Type::List(of, bounds) => format!("list<{}>{bounds}", type_name(model, of)),
+        Type::Map(of, bounds) => format!("map<{}>{bounds}", type_name(model, of)),
+        Type::Set(of, bounds) => format!("set<{}>{bounds}", type_name(model, of)),
         Type::Json => "json".to_owned(),
         Type::Record(fields) => {
             let inner = fields.iter().map(|field| format!("{}: {}", field.name, field_type(model, field)));
@@ -53,14 +38,17 @@ pub fn type_name(model: &Model, kind: &Type) -> String {
     }
 }
 
-fn bounded(bounds: Bounds) -> String {
-    match (bounds.min, bounds.max) {
-        (None, None) => String::new(),
-        (Some(min), Some(max)) if min == max => format!("({min})"),
-        (min, max) => {
-            let end = |value: Option<i64>| value.map_or_else(String::new, |value| value.to_string());
-            format!("({}..{})", end(min), end(max))
-        }
+/// Describes a type and its bounds for messages: `a text of 1 to 32 characters`.
+#[must_use]
+pub fn described(kind: &Type) -> String {
+    match kind.resolved() {
+        Type::Scalar(scalar, bounds) => scalar.described(*bounds),
+        Type::OneOf(texts) => format!("one of {}", texts.join(", ")),
+        Type::List(_, bounds) | Type::Set(_, bounds) => format!("a list{}", bounds.extent("elements")),
+        Type::Map(_, bounds) => format!("an object{}", bounds.extent("entries")),
+        Type::Record(_) => "an object".to_owned(),
+        Type::Json => "JSON with at most 31 levels and names of 1 to 65,535 bytes".to_owned(),
+        Type::Ref { .. } | Type::Copy { .. } | Type::Unknown => "a value of its type".to_owned(),
     }
 }
 

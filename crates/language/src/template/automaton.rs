@@ -281,11 +281,11 @@ impl Shared {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::ast::Bounds;
+    use crate::scalar::{Bounds, Scalar};
     use crate::schema::{Format, Type};
 
     fn string(min: i64, max: Option<i64>) -> Language {
-        Language::of(&Type::String(Bounds { min: Some(min), max }), Format::Plain).expect("a language")
+        Language::of(&Type::Scalar(Scalar::String, Bounds { min: Some(min), max }), Format::Plain).expect("a language")
     }
 
     fn automaton(pieces: &[Language]) -> Automaton {
@@ -321,9 +321,9 @@ mod tests {
         let whole = |pieces: &[String]| pieces.concat();
         assert_eq!(whole(&text.left), whole(&text.right));
         assert_ne!(text.left, text.right);
-        let ulid = Language::of(&Type::Ulid, Format::Plain).expect("a language");
+        let ulid = Language::of(&Scalar::Ulid.into(), Format::Plain).expect("a language");
         assert_eq!(ambiguous(&automaton(&[ulid, Language::text("#"), string(0, None)])), None);
-        let email = Language::of(&Type::Email, Format::Plain).expect("a language");
+        let email = Language::of(&Scalar::Email.into(), Format::Plain).expect("a language");
         assert_eq!(ambiguous(&automaton(&[email, Language::text("#"), string(0, None)])), None);
     }
 }

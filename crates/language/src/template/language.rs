@@ -5,7 +5,9 @@
 //! of February, or a `number` with more digits than DynamoDB accepts. It never lacks a string, so languages that are
 //! disjoint here are disjoint (ADR 0009).
 
-use crate::document::ast::Bounds;
+use std::ops::RangeInclusive;
+
+use crate::scalar::Bounds;
 use crate::schema::{Field, Format, Type};
 
 use super::class::{Class, Symbol};
@@ -34,6 +36,11 @@ impl Run {
     pub const fn times(symbol: Symbol, count: usize) -> Self {
         Self { symbol, min: count, max: Some(count) }
     }
+
+    /// Creates repetitions of characters of a class.
+    pub(crate) const fn of(class: Class, min: usize, max: Option<usize>) -> Self {
+        Self { symbol: Symbol::Class(class), min, max }
+    }
 }
 
 /// Concatenation of runs.
@@ -49,11 +56,6 @@ pub struct Language {
     /// Maximum bytes of a string, where the type limits bytes instead of characters.
     pub octets_max: Option<usize>,
 }
-
-/// Maximum length of a number in a key: sign, 38 digits, and the zeros its magnitude allows.
-const NUMBER_CHARS_MAX: usize = 168;
-/// Maximum length of an e-mail address: 64 bytes, `@`, 255 bytes.
-const EMAIL_OCTETS_MAX: usize = 320;
 
 impl Language {
     /// Creates a choice of words.
@@ -75,15 +77,26 @@ impl Language {
     }
 
     fn run(class: Class, min: usize, max: Option<usize>) -> Self {
-        Self::new(vec![vec![Run { symbol: Symbol::Class(class), min, max }]])
+        Self::new(vec![vec![Run::of(class, min, max)]])
+    }
+
+    /// Creates the language of strings over a class whose length is within the bounds, and at least `least`.
+    pub(crate) fn bounded(class: Class, bounds: Bounds, least: usize) -> Self {
+        let min = bounds.min.and_then(|min| usize::try_from(min).ok()).unwrap_or(0).max(least);
+        Self::run(class, min, bounds.max.map(|max| usize::try_from(max).unwrap_or(0)))
+    }
+
+    /// Creates the language of the decimal strings of whole numbers, padded with zeros to at least `width` digits.
+    pub(crate) fn whole(range: RangeInclusive<i128>, width: usize) -> Self {
+        Self::new(decimals(*range.start(), *range.end(), width))
     }
 
     /// Returns the strings of a field in a key; `None` if its type is unknown or cannot be part of a key.
     #[must_use]
     pub fn of_field(field: &Field, format: Format) -> Option<Self> {
         let language = Self::of(&field.kind, format)?;
-        let coded = field.is_generated() && matches!(field.kind.resolved(), Type::String(_)) && language.free;
-        Some(if coded { language.limited_to(slug()) } else { language })
+        let coded = field.is_generated() && field.kind.characters().is_some() && language.free;
+        Some(if coded { language.limited_to(slug_characters()) } else { language })
     }
 
     /// Returns the strings of a type in a key; `None` if the type is unknown or cannot be part of a key.
@@ -105,52 +118,26 @@ impl Language {
     }
 
     fn plain(kind: &Type) -> Option<Self> {
-        Some(match kind {
-            Type::String(bounds) => Self { free: true, ..Self::bounded(Class::ANY, *bounds, 0) },
-            Type::Slug(bounds) => Self::bounded(slug(), *bounds, 1),
-            Type::Binary(bounds) => Self::bounded(Class::ANY, *bounds, 0),
-            Type::Int(bounds) => Self::int(*bounds, 0),
-            Type::Epoch => Self::new(decimals(0, 999_999_999_999, 0)),
-            Type::EpochMs => Self::new(decimals(0, 999_999_999_999_999, 0)),
-            Type::Money => Self::int(Bounds::default(), 0),
-            Type::Number => Self::run(Class::DIGITS.or(Class::of("-.")), 1, Some(NUMBER_CHARS_MAX)),
-            Type::Bool => Self::new(vec![literal("true"), literal("false")]),
-            Type::Ulid => Self::new(vec![ulid()]),
-            Type::Uuid => Self::new(vec![uuid()]),
-            Type::Email => Self { octets_max: Some(EMAIL_OCTETS_MAX), ..Self::new(vec![email()]) },
-            Type::Url => Self { free: true, ..Self::new(vec![url()]) },
-            Type::Timestamp => Self::new(vec![timestamp()]),
-            Type::Datetime => Self::new(datetimes()),
-            Type::Date => Self::new(vec![day()]),
-            Type::OneOf(texts) => Self::new(texts.iter().map(|text| literal(text)).collect()),
-            Type::List(..) | Type::Map(..) | Type::Set(..) | Type::Json | Type::Record(_) | Type::Unknown => {
-                return None;
-            }
-            Type::Ref { .. } | Type::Copy { .. } => return None,
-        })
-    }
-
-    fn bounded(class: Class, bounds: Bounds, least: usize) -> Self {
-        let min = bounds.min.and_then(|min| usize::try_from(min).ok()).unwrap_or(0).max(least);
-        Self::run(class, min, bounds.max.map(|max| usize::try_from(max).unwrap_or(0)))
-    }
-
-    fn int(bounds: Bounds, width: usize) -> Self {
-        const MOST: i128 = 10_i128.pow(38) - 1;
-        let low = bounds.min.map_or(-MOST, i128::from);
-        let high = bounds.max.map_or(MOST, i128::from);
-        Self::new(decimals(low, high, width))
+        match kind {
+            Type::Scalar(scalar, bounds) => Some(scalar.language(*bounds)),
+            Type::OneOf(texts) => Some(Self::new(texts.iter().map(|text| literal(text)).collect())),
+            Type::List(..)
+            | Type::Map(..)
+            | Type::Set(..)
+            | Type::Json
+            | Type::Record(_)
+            | Type::Unknown
+            | Type::Ref { .. }
+            | Type::Copy { .. } => None,
+        }
     }
 
     fn padded(kind: &Type, width: usize) -> Option<Self> {
-        Some(match kind {
-            Type::Int(bounds) => Self::int(*bounds, width),
-            Type::Money => Self::int(Bounds::default(), width),
-            Type::Epoch => Self::new(decimals(0, 999_999_999_999, width)),
-            Type::EpochMs => Self::new(decimals(0, 999_999_999_999_999, width)),
-            Type::Unknown => return None,
-            _ => Self::run(Class::ANY, width, None),
-        })
+        let whole = kind.scalar().and_then(|(scalar, bounds)| scalar.whole(bounds));
+        match kind {
+            Type::Unknown => None,
+            _ => Some(whole.map_or_else(|| Self::run(Class::ANY, width, None), |range| Self::whole(range, width))),
+        }
     }
 
     fn in_upper_case(self) -> Self {
@@ -255,63 +242,37 @@ fn matches(words: &[Run], text: &[char]) -> bool {
     (run.min..=most).any(|count| matches(rest, &text[count..]))
 }
 
-fn literal(text: &str) -> Words {
+/// Returns the words of exactly this string.
+pub(crate) fn literal(text: &str) -> Words {
     text.chars().map(|character| Run::one(Symbol::Char(character))).collect()
 }
 
-fn digits(count: usize) -> Run {
+/// Returns exactly `count` decimal digits.
+pub(crate) fn digits(count: usize) -> Run {
     Run::times(Symbol::Class(Class::DIGITS), count)
 }
 
-fn hexadecimal() -> Class {
+/// Returns the hexadecimal digits in lower case.
+pub(crate) fn hexadecimal() -> Class {
     Class::DIGITS.or(Class::range('a', 'f'))
 }
 
-fn letters() -> Class {
+/// Returns the ASCII letters.
+pub(crate) fn letters() -> Class {
     Class::range('a', 'z').or(Class::range('A', 'Z'))
 }
 
 /// Returns the characters of slugs, generated codes and tokens.
-fn slug() -> Class {
+pub(crate) fn slug_characters() -> Class {
     letters().or(Class::DIGITS).or(Class::of("-_."))
-}
-
-/// Returns the strings of a ULID: Crockford's base 32 in upper case. The first of the 26 characters holds only three
-/// bits.
-fn ulid() -> Words {
-    let class = Class::DIGITS.or(Class::range('A', 'Z').without(Class::of("ILOU")));
-    vec![Run::one(Symbol::Class(Class::range('0', '7'))), Run::times(Symbol::Class(class), 25)]
-}
-
-fn uuid() -> Words {
-    let group = |count| vec![Run::times(Symbol::Class(hexadecimal()), count)];
-    [group(8), literal("-"), group(4), literal("-"), group(4), literal("-"), group(4), literal("-"), group(12)].concat()
-}
-
-/// Returns the strings of an e-mail address in lower case: an unquoted local part, which may contain `#` and `/`, `@`,
-/// and a domain.
-fn email() -> Words {
-    let wide = Class::ANY.without(Class::range('\0', '\u{7f}'));
-    let alphanumeric = Class::range('a', 'z').or(Class::DIGITS).or(wide);
-    let local = alphanumeric.or(Class::of(".!#$%&'*+-/=?^_`{|}~"));
-    let domain = alphanumeric.or(Class::of(".-"));
-    let run = |class, max| Run { symbol: Symbol::Class(class), min: 1, max: Some(max) };
-    [vec![run(local, 64)], literal("@"), vec![run(domain, 253)]].concat()
-}
-
-/// Returns the strings of a URL: a scheme, a colon, and anything without white space.
-fn url() -> Words {
-    let scheme = letters().or(Class::DIGITS).or(Class::of("+.-"));
-    let rest = Class::ANY.without(Class::range('\0', ' '));
-    let run = |class, max| Run { symbol: Symbol::Class(class), min: 1, max };
-    [vec![run(scheme, Some(32))], literal(":"), vec![run(rest, None)]].concat()
 }
 
 fn month() -> Words {
     [vec![digits(4)], literal("-"), vec![digits(2)]].concat()
 }
 
-fn day() -> Words {
+/// Returns the strings of a date: `2026-10-31`.
+pub(crate) fn day() -> Words {
     [month(), literal("-"), vec![digits(2)]].concat()
 }
 
@@ -319,28 +280,15 @@ fn hour() -> Words {
     vec![digits(2)]
 }
 
-fn minute() -> Words {
+/// Returns the strings of a time to the minute: `2026-10-31T07:08`.
+pub(crate) fn minute() -> Words {
     [day(), literal("T"), hour(), literal(":"), vec![digits(2)]].concat()
-}
-
-fn timestamp() -> Words {
-    [minute(), literal(":"), vec![digits(2)], literal("."), vec![digits(3)], literal("Z")].concat()
-}
-
-/// Returns the strings of a datetime: with or without seconds and fractions, in UTC or with an offset.
-fn datetimes() -> Vec<Words> {
-    let fraction = [literal("."), vec![Run { symbol: Symbol::Class(Class::DIGITS), min: 1, max: Some(9) }]].concat();
-    let seconds = [literal(":"), vec![digits(2)]].concat();
-    let sign = vec![Run::one(Symbol::Class(Class::of("+-")))];
-    let offset = [sign, vec![digits(2)], literal(":"), vec![digits(2)]].concat();
-    let bodies = [minute(), [minute(), seconds.clone()].concat(), [minute(), seconds, fraction].concat()];
-    let zones = [literal("Z"), offset];
-    bodies.iter().flat_map(|body| zones.iter().map(|zone| [body.clone(), zone.clone()].concat())).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scalar::Scalar;
 
     fn plain(kind: Type) -> Language {
         Language::of(&kind, Format::Plain).expect("a language")
@@ -353,36 +301,41 @@ mod tests {
     #[test]
     fn types_hold_their_texts() {
         assert!(
-            plain(Type::Ulid).holds("01JGSXWTR0A1B2C3D4E5F6G7H8")
-                && !plain(Type::Ulid).holds("81JGSXWTR0A1B2C3D4E5F6G7H8")
+            plain(Scalar::Ulid.into()).holds("01JGSXWTR0A1B2C3D4E5F6G7H8")
+                && !plain(Scalar::Ulid.into()).holds("81JGSXWTR0A1B2C3D4E5F6G7H8")
         );
-        assert!(plain(Type::Uuid).holds("0b7b36ba-4f5f-4c52-8f2e-8d2b7e1f9a01"));
+        assert!(plain(Scalar::Uuid.into()).holds("0b7b36ba-4f5f-4c52-8f2e-8d2b7e1f9a01"));
         assert!(
-            plain(Type::Timestamp).holds("2026-10-31T07:08:09.123Z")
-                && !plain(Type::Timestamp).holds("2026-10-31T07:08:09Z")
+            plain(Scalar::Timestamp.into()).holds("2026-10-31T07:08:09.123Z")
+                && !plain(Scalar::Timestamp.into()).holds("2026-10-31T07:08:09Z")
         );
         for text in ["2026-10-31T07:08Z", "2026-10-31T07:08:09+02:00", "2026-10-31T07:08:09.1Z"] {
-            assert!(plain(Type::Datetime).holds(text), "{text}");
+            assert!(plain(Scalar::Datetime.into()).holds(text), "{text}");
         }
-        assert!(plain(Type::Email).holds("jo#e@example.com") && !plain(Type::Email).holds("Joe@example.com"));
         assert!(
-            plain(Type::Slug(Bounds::default())).holds("a-b_c.9") && !plain(Type::Slug(Bounds::default())).holds("")
+            plain(Scalar::Email.into()).holds("jo#e@example.com")
+                && !plain(Scalar::Email.into()).holds("Joe@example.com")
         );
         assert!(
-            plain(Type::String(between(None, Some(2)))).holds("")
-                && !plain(Type::String(between(None, Some(2)))).holds("abc")
+            plain(Type::Scalar(Scalar::Slug, Bounds::default())).holds("a-b_c.9")
+                && !plain(Type::Scalar(Scalar::Slug, Bounds::default())).holds("")
+        );
+        assert!(
+            plain(Type::Scalar(Scalar::String, between(None, Some(2)))).holds("")
+                && !plain(Type::Scalar(Scalar::String, between(None, Some(2)))).holds("abc")
         );
     }
 
     #[test]
     fn lengths_are_known() {
-        assert_eq!(plain(Type::Ulid).width(), Some(26));
-        assert_eq!(plain(Type::String(between(Some(1), Some(32)))).bytes_max(), Some(128));
-        assert_eq!(plain(Type::String(between(Some(1), None))).bytes_max(), None);
-        assert_eq!(plain(Type::Email).bytes_max(), Some(320));
+        assert_eq!(plain(Scalar::Ulid.into()).width(), Some(26));
+        assert_eq!(plain(Type::Scalar(Scalar::String, between(Some(1), Some(32)))).bytes_max(), Some(128));
+        assert_eq!(plain(Type::Scalar(Scalar::String, between(Some(1), None))).bytes_max(), None);
+        assert_eq!(plain(Scalar::Email.into()).bytes_max(), Some(320));
         assert_eq!(plain(Type::OneOf(vec!["a".into(), "bcd".into()])).chars_max(), Some(3));
         assert_eq!(
-            Language::of(&Type::Int(between(Some(0), Some(99))), Format::Pad(2)).and_then(|l| l.width()),
+            Language::of(&Type::Scalar(Scalar::Int, between(Some(0), Some(99))), Format::Pad(2))
+                .and_then(|l| l.width()),
             Some(2)
         );
     }
@@ -391,9 +344,10 @@ mod tests {
     fn case_changes_letters_only() {
         let upper = Language::of(&Type::OneOf(vec!["ab".into(), "Ç1".into()]), Format::Upper).expect("a language");
         assert!(upper.holds("AB") && upper.holds("Ç1") && !upper.holds("ab"));
-        let lower = Language::of(&Type::Ulid, Format::Lower).expect("a language");
+        let lower = Language::of(&Scalar::Ulid.into(), Format::Lower).expect("a language");
         assert!(lower.holds("01jgsxwtr0a1b2c3d4e5f6g7h8") && !lower.holds("01JGSXWTR0A1B2C3D4E5F6G7H8"));
-        let text = Language::of(&Type::String(between(Some(1), Some(3))), Format::Lower).expect("a language");
+        let text =
+            Language::of(&Type::Scalar(Scalar::String, between(Some(1), Some(3))), Format::Lower).expect("a language");
         assert!(text.may_hold('#') && text.may_hold('a') && !text.may_hold('A') && text.free);
     }
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::shape::{KeyShape, Shape};
 use super::{Overlap, Values, ambiguity, order, overlap};
-use crate::document::ast::Bounds;
+use crate::scalar::{Bounds, Scalar};
 use crate::schema::{Field, FieldId, Flags, Format, Part, Template, Type};
 use crate::span::Span;
 
@@ -82,7 +82,7 @@ impl Item {
 fn values_of(kind: &Type) -> Vec<String> {
     match kind {
         Type::OneOf(texts) => texts.clone(),
-        Type::Int(_) => {
+        Type::Scalar(Scalar::Int, _) => {
             (0..200).map(|number| number.to_string()).filter(|text| super::render::accepts(kind, text)).collect()
         }
         other => {
@@ -100,12 +100,12 @@ fn values_of(kind: &Type) -> Vec<String> {
 fn kinds() -> impl Strategy<Value = Type> {
     let bounds = |min, max| Bounds { min: Some(min), max: Some(max) };
     prop_oneof![
-        Just(Type::String(bounds(0, 2))),
-        Just(Type::String(bounds(1, 2))),
-        Just(Type::String(bounds(2, 2))),
-        Just(Type::Slug(bounds(1, 2))),
-        Just(Type::Int(bounds(0, 12))),
-        Just(Type::Int(bounds(9, 11))),
+        Just(Type::Scalar(Scalar::String, bounds(0, 2))),
+        Just(Type::Scalar(Scalar::String, bounds(1, 2))),
+        Just(Type::Scalar(Scalar::String, bounds(2, 2))),
+        Just(Type::Scalar(Scalar::Slug, bounds(1, 2))),
+        Just(Type::Scalar(Scalar::Int, bounds(0, 12))),
+        Just(Type::Scalar(Scalar::Int, bounds(9, 11))),
         Just(Type::OneOf(vec!["a".into(), "a#a".into(), "1".into()])),
     ]
 }
@@ -191,20 +191,20 @@ fn shapes(fields: Vec<Field>, templates: Vec<Vec<Part>>) -> Item {
 }
 
 fn free() -> Type {
-    Type::String(Bounds { min: Some(1), max: None })
+    Type::Scalar(Scalar::String, Bounds { min: Some(1), max: None })
 }
 
 #[test]
 fn the_kinds_of_an_aggregate_collide() {
     let workspace = shapes(
-        vec![field("workspaceId", Type::Uuid), field("date", Type::Date), field("sk", free())],
+        vec![field("workspaceId", Scalar::Uuid.into()), field("date", Scalar::Date.into()), field("sk", free())],
         vec![
             vec![text("aggregates/"), of(0, Format::Plain), text("/"), of(1, Format::Plain)],
             vec![of(2, Format::Plain)],
         ],
     );
     let agent = shapes(
-        vec![field("agentId", Type::Uuid), field("date", Type::Date), field("sk", free())],
+        vec![field("agentId", Scalar::Uuid.into()), field("date", Scalar::Date.into()), field("sk", free())],
         vec![
             vec![text("aggregates/"), of(0, Format::Plain), text("/"), of(1, Format::Plain)],
             vec![of(2, Format::Plain)],
@@ -219,7 +219,7 @@ fn the_kinds_of_an_aggregate_collide() {
 fn a_day_and_the_moments_of_it_are_one_value() {
     let by_day = || {
         shapes(
-            vec![field("at", Type::Timestamp), field("id", Type::Ulid)],
+            vec![field("at", Scalar::Timestamp.into()), field("id", Scalar::Ulid.into())],
             vec![
                 vec![text("LOG#"), of(0, Format::Day)],
                 vec![of(0, Format::Milliseconds), text("#"), of(1, Format::Plain)],
@@ -272,7 +272,7 @@ fn what_the_partition_tells_is_known_in_the_sort_key() {
 
 #[test]
 fn a_prefix_matches_what_can_begin_with_it() {
-    let fields = [field("id", Type::Ulid), field("name", free())];
+    let fields = [field("id", Scalar::Ulid.into()), field("name", free())];
     let shape = |parts| Shape::of(&template(parts), &fields).expect("a shape");
     let message = shape(vec![text("MSG#"), of(0, Format::Plain)]);
     assert!(super::can_begin_with(&message, &shape(vec![text("MSG#")])));

@@ -15,8 +15,6 @@
 
 mod automaton;
 pub mod class;
-mod clock;
-mod email;
 pub mod injective;
 pub mod language;
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Sort order and length of the strings a template renders.
 
-use crate::document::ast::Bounds;
+use crate::scalar::Resolution;
 use crate::schema::{Format, Type};
 
 use super::language::Language;
@@ -23,16 +23,16 @@ pub enum Order {
 /// Returns the sort order of a type's strings in a key.
 #[must_use]
 pub fn order(kind: &Type, format: Format) -> Order {
-    let kind = kind.resolved();
-    let even = Language::of(kind, format).is_some_and(|language| language.width().is_some());
-    match (kind, format) {
-        (Type::Datetime, Format::Plain) => Order::MixedTimes,
-        (Type::Int(Bounds { min, .. }), Format::Pad(_)) if !even || min.is_none_or(|min| min < 0) => Order::TooNarrow,
-        (Type::Int(Bounds { min, .. }), Format::Plain) if even && min.is_some_and(|min| min >= 0) => Order::Value,
-        (Type::Money, Format::Pad(_)) => Order::TooNarrow,
-        (Type::Epoch, Format::Pad(width)) if width < 10 => Order::TooNarrow,
-        (Type::EpochMs, Format::Pad(width)) if width < 13 => Order::TooNarrow,
-        (kind, Format::Plain) if kind.is_numeric() => Order::UnevenNumbers,
+    let Some((scalar, bounds)) = kind.scalar() else { return Order::Value };
+    let is_even = || Language::of(kind, format).is_some_and(|language| language.width().is_some());
+    let is_positive = scalar.whole(bounds).is_some_and(|range| *range.start() >= 0);
+    let is_wide = |width: u32| scalar.usual_digits().is_some_and(|digits| digits <= width as usize);
+    match format {
+        Format::Plain if scalar.time().is_some_and(|time| time.resolution == Resolution::Mixed) => Order::MixedTimes,
+        Format::Plain if kind.is_numeric() && !(is_positive && is_even()) => Order::UnevenNumbers,
+        Format::Pad(width) if scalar.whole(bounds).is_some() && !(is_positive && (is_wide(width) || is_even())) => {
+            Order::TooNarrow
+        }
         _ => Order::Value,
     }
 }

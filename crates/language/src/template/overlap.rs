@@ -7,7 +7,7 @@
 //! 3. An example counts only if both items render the same key. If none is found although no attribute rules it out,
 //!    the answer is [`Overlap::Undecided`].
 
-use crate::schema::{Format, Type};
+use crate::schema::Format;
 
 use super::automaton::{Shared, shared};
 use super::render::{Values, accepts, value_of};
@@ -66,7 +66,7 @@ pub fn share(left: &Shape<'_>, right: &Shape<'_>) -> bool {
 fn sampled(key: &KeyShape<'_>) -> Values {
     let stiff = key.fields().filter(|field| {
         let kind = field.kind.resolved();
-        let id_or_time = matches!(kind, Type::Ulid | Type::Uuid | Type::Email) || kind.is_time();
+        let id_or_time = kind.is_time() || kind.scalar().is_some_and(|(scalar, _)| scalar.has_one_case());
         id_or_time || field.format == Format::Hash
     });
     stiff.map(|field| (field.id, sample::of_type(field.kind, "id", 0))).collect()

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use keyform_language::diagnostic::Severity;
+use keyform_language::scalar::Scalar;
 use keyform_language::schema::{Entity, FieldId, Type};
 use keyform_language::template::{KeyShape, Values, render};
 use keyform_language::{Checked, Diagnostic};
@@ -67,13 +68,15 @@ impl Numbers {
     /// Returns a value of the type from a small range, so that collisions are likely.
     fn value(&mut self, kind: &Type) -> String {
         match kind.resolved() {
-            Type::String(bounds) => self.text(&["a", "#", "/", "A", "1"], 1, bounds.max.unwrap_or(3) as usize),
-            Type::Slug(_) => self.text(&["a", "A", "1"], 1, 4),
-            Type::Ulid => format!("01KKP2T8SN000000000000000{}", self.below(3)),
-            Type::Int(_) => self.below(121).to_string(),
+            Type::Scalar(Scalar::String, bounds) => {
+                self.text(&["a", "#", "/", "A", "1"], 1, bounds.max.unwrap_or(3) as usize)
+            }
+            Type::Scalar(Scalar::Slug, _) => self.text(&["a", "A", "1"], 1, 4),
+            Type::Scalar(Scalar::Ulid, _) => format!("01KKP2T8SN000000000000000{}", self.below(3)),
+            Type::Scalar(Scalar::Int, _) => self.below(121).to_string(),
             Type::OneOf(texts) => texts[self.below(texts.len())].clone(),
-            Type::Date => format!("2026-03-1{}", self.below(3)),
-            Type::Email => format!("{}@a", self.text(&["a", "#", "/"], 1, 3)),
+            Type::Scalar(Scalar::Date, _) => format!("2026-03-1{}", self.below(3)),
+            Type::Scalar(Scalar::Email, _) => format!("{}@a", self.text(&["a", "#", "/"], 1, 3)),
             _ => ["true", "false"][self.below(2)].to_owned(),
         }
     }

@@ -9,6 +9,7 @@ mod keys;
 mod names;
 mod plans;
 mod rules;
+mod scalars;
 mod schema;
 mod systems;
 mod unseen;

@@ -1,6 +1,7 @@
 //! Resolution: implicit keys, types behind references, and sources of fields.
 
 use keyform_language::document::parse;
+use keyform_language::scalar::Scalar;
 use keyform_language::schema::{
     Change, ChangeKind, Entity, EntityKey, ExprKind, Model, Origin, Permission, Place, Type, resolve,
 };
@@ -120,8 +121,8 @@ fn references_have_the_type_of_the_id_they_name() {
     let model = model();
     let order = &model.entities[1];
     let kind = |name| order.field(order.field_named(name).expect("a field")).kind.resolved();
-    assert!(matches!(kind("ownerId"), Type::Ulid));
-    assert!(matches!(kind("name"), Type::String(_)));
+    assert!(matches!(kind("ownerId"), Type::Scalar(Scalar::Ulid, _)));
+    assert!(matches!(kind("name"), Type::Scalar(Scalar::String, _)));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::seal::{Keyring, SealError, Sealing};
 use keyform_language::bind::evolve::value_over;
 use keyform_language::bind::{self, BindError, Inputs};
 use keyform_language::bind::{Seal as _, SealedField};
-use keyform_language::document::ast::Bounds;
+use keyform_language::scalar::Scalar;
 use keyform_language::schema::{
     Entity, EntityId, EntityKey, Evolution, Expr, ExprKind, Field, FieldId, Flags, KeyPart, Model, Part, Table, Type,
 };
@@ -577,7 +577,7 @@ pub(super) fn is_steady(expr: &Expr) -> bool {
 
 fn old_field(name: &str, evolution: &Evolution, entity: &Entity) -> Field {
     let renamed = evolution.renames.iter().find(|(from, _, _)| from == name);
-    let kind = renamed.map_or(Type::String(Bounds::default()), |(_, to, _)| entity.field(*to).kind.clone());
+    let kind = renamed.map_or(Scalar::String.into(), |(_, to, _)| entity.field(*to).kind.clone());
     let encrypted = renamed.and_then(|(_, to, _)| entity.field(*to).flags.encrypted);
     Field {
         name: name.to_owned(),

@@ -2,6 +2,7 @@
 
 use keyform_core::{AttributeValue, Number};
 
+use keyform_language::scalar::Resolution;
 use keyform_language::schema::{Field, FieldId, Format, Part, Type};
 use keyform_language::template::render;
 
@@ -45,7 +46,7 @@ fn value_of(kind: &Type, format: Format, piece: &str) -> Option<Option<String>> 
         Format::Month | Format::Day | Format::Hour | Format::Upper | Format::Lower => {
             render::value_of(kind, format, piece).map(|_| None)
         }
-        Format::Seconds if !matches!(kind.resolved(), Type::Epoch) => {
+        Format::Seconds if kind.time().is_none_or(|time| time.resolution != Resolution::Seconds) => {
             render::value_of(kind, format, piece).map(|_| None)
         }
         _ if matches!(kind.resolved(), Type::Unknown | Type::Json) => Some(Some(piece.to_owned())),
@@ -67,8 +68,8 @@ pub(super) fn plain(value: &AttributeValue) -> Option<String> {
 /// Parses a string as a value of a type.
 pub(super) fn value(kind: &Type, text: &str) -> AttributeValue {
     match kind.resolved() {
-        Type::Bool => (text == "true").into(),
-        Type::Binary(_) => AttributeValue::B(text.as_bytes().to_vec()),
+        kind if kind.is_bool() => (text == "true").into(),
+        kind if kind.is_bytes() => AttributeValue::B(text.as_bytes().to_vec()),
         kind if kind.is_numeric() => match text.parse::<Number>() {
             Ok(number) => AttributeValue::N(number),
             Err(_) => text.into(),

@@ -105,8 +105,8 @@ pub fn from_json(value: &Value, kind: &Type) -> Option<AttributeValue> {
     Some(match (kind.resolved(), value) {
         (kind, Value::String(text)) if kind.is_numeric() => AttributeValue::N(text.parse().ok()?),
         (kind, Value::Number(number)) if kind.is_numeric() => AttributeValue::N(number.to_string().parse().ok()?),
-        (Type::Binary(_), Value::String(text)) => AttributeValue::B(STANDARD.decode(text).ok()?),
-        (Type::Bool, Value::Bool(value)) => AttributeValue::Bool(*value),
+        (kind, Value::String(text)) if kind.is_bytes() => AttributeValue::B(STANDARD.decode(text).ok()?),
+        (kind, Value::Bool(value)) if kind.is_bool() => AttributeValue::Bool(*value),
         (kind, Value::String(text)) if kind.is_text() => AttributeValue::S(text.clone()),
         (Type::List(of, _), Value::Array(parts)) => {
             AttributeValue::L(parts.iter().map(|part| from_json(part, of)).collect::<Option<_>>()?)
@@ -176,7 +176,7 @@ fn any(value: &Value) -> Option<AttributeValue> {
 #[must_use]
 pub fn from_text(text: &str, kind: &Type) -> Option<AttributeValue> {
     match kind.resolved() {
-        kind if kind.is_text() || kind.is_numeric() || matches!(kind, Type::Binary(_)) => {
+        kind if kind.is_text() || kind.is_numeric() || kind.is_bytes() => {
             from_json(&Value::String(text.to_owned()), kind)
         }
         Type::Unknown => Some(AttributeValue::S(text.to_owned())),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use keyform_language::document::ast::Bounds;
+use keyform_language::schema::words::described;
 use keyform_language::schema::{Field, Type};
 
 use super::{fits, json};
@@ -43,58 +43,7 @@ fn part(name: &str, part: Option<&Value>, field: &Field) -> Option<String> {
 
 fn whole(name: &str, value: &Value, kind: &Type) -> Option<String> {
     let is_fit = json::from_json(value, kind).is_some_and(|value| fits(&value, kind));
-    (!is_fit).then(|| format!("`{name}` is not {}", in_words(kind)))
-}
-
-/// Describes a type and its bounds for error messages.
-#[must_use]
-pub fn in_words(kind: &Type) -> String {
-    let plain = match kind.resolved() {
-        Type::String(bounds) => return format!("a text{}", extent(*bounds, "characters")),
-        Type::Slug(bounds) => {
-            return format!("a text of letters, digits, `-`, `_` and `.`{}", extent(*bounds, "characters"));
-        }
-        Type::Int(bounds) => return format!("a whole number{}", range(*bounds)),
-        Type::Binary(bounds) => return format!("base64{}", extent(*bounds, "bytes")),
-        Type::List(_, bounds) | Type::Set(_, bounds) => return format!("a list{}", extent(*bounds, "elements")),
-        Type::Map(_, bounds) => return format!("an object{}", extent(*bounds, "entries")),
-        Type::OneOf(texts) => return format!("one of {}", texts.join(", ")),
-        Type::Number => "a number",
-        Type::Bool => "true or false",
-        Type::Ulid => "a ULID",
-        Type::Uuid => "a UUID",
-        Type::Email => "an e-mail address",
-        Type::Url => "a URL",
-        Type::Timestamp => "a time such as 2026-10-31T12:00:00.000Z",
-        Type::Datetime => "an ISO 8601 time",
-        Type::Epoch => "a time in seconds since 1970",
-        Type::EpochMs => "a time in milliseconds since 1970",
-        Type::Date => "a date such as 2026-10-31",
-        Type::Money => "an amount in whole nano-units",
-        Type::Record(_) => "an object",
-        Type::Json => "JSON with at most 31 levels and names of 1 to 65,535 bytes",
-        Type::Ref { .. } | Type::Copy { .. } | Type::Unknown => "a value of its type",
-    };
-    plain.to_owned()
-}
-
-fn extent(bounds: Bounds, of: &str) -> String {
-    match (bounds.min, bounds.max) {
-        (None | Some(0), None) => String::new(),
-        (None | Some(0), Some(max)) => format!(" of at most {max} {of}"),
-        (Some(min), None) => format!(" of at least {min} {of}"),
-        (Some(min), Some(max)) if min == max => format!(" of {min} {of}"),
-        (Some(min), Some(max)) => format!(" of {min} to {max} {of}"),
-    }
-}
-
-fn range(bounds: Bounds) -> String {
-    match (bounds.min, bounds.max) {
-        (None, None) => String::new(),
-        (None, Some(max)) => format!(" of at most {max}"),
-        (Some(min), None) => format!(" of at least {min}"),
-        (Some(min), Some(max)) => format!(" from {min} to {max}"),
-    }
+    (!is_fit).then(|| format!("`{name}` is not {}", described(kind)))
 }
 
 #[cfg(test)]

@@ -62,8 +62,9 @@ pub use error::RunError;
 pub use fields::Fields;
 pub use fits::fits;
 pub use found::{Answer, Found};
+pub use keyform_language::schema::words::described as in_words;
 pub use live::{LivePage, LiveRead, Passed, Reach, Seen};
-pub use misfit::{in_words, misfit};
+pub use misfit::misfit;
 pub use reseal::Resealed;
 pub use surroundings::{Surroundings, Waiting};
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use keyform_core::table::TableDescription;
 use keyform_core::{Execute, Item};
-use keyform_language::schema::Type;
+use keyform_language::scalar::Scalar;
 use keyform_language::template::render;
 use keyform_runtime::run::Surroundings;
 use tokio::task::JoinSet;
@@ -119,7 +119,7 @@ async fn to_csv(export: &Export<'_>, table: &TableDescription) -> Result<(u64, P
 async fn to_folder(export: &Export<'_>, table: &TableDescription) -> Result<(u64, PathBuf), CopyError> {
     let time = || {
         let now = export.surroundings.now_millis();
-        render::stored(&Type::Timestamp, now).unwrap_or_default()
+        render::stored(&Scalar::Timestamp.into(), now).unwrap_or_default()
     };
     let (started, fresh) = (time(), export.surroundings.fresh());
     let id = format!("{:014}-{}", export.surroundings.now_millis(), &fresh.token(4));

@@ -199,19 +199,24 @@ fn comparison(attribute: String, operator: &str, values: Vec<AttributeValue>) ->
         ]),
         "BETWEEN" => Condition::Between { operand, low: next()?, high: next()? },
         "IN" => Condition::In { operand, candidates: values.collect() },
-        _ => Condition::Compare { left: operand, comparator: comparator(operator)?, right: next()? },
+        _ => Condition::Compare {
+            left: operand,
+            comparator: comparator(operator).ok_or_else(legacy::unknown_operator)?,
+            right: next()?,
+        },
     })
 }
 
-fn comparator(operator: &str) -> Result<Comparator, Error> {
-    Ok(match operator {
+/// Returns the comparison with this legacy name; `None` for other operators.
+pub(super) fn comparator(operator: &str) -> Option<Comparator> {
+    Some(match operator {
         "EQ" => Comparator::Equal,
         "NE" => Comparator::NotEqual,
         "LE" => Comparator::LessOrEqual,
         "LT" => Comparator::Less,
         "GE" => Comparator::GreaterOrEqual,
         "GT" => Comparator::Greater,
-        _ => return Err(legacy::unknown_operator()),
+        _ => return None,
     })
 }
 

@@ -5,7 +5,7 @@ use keyform_core::expression::{Comparator, KeyCondition, KeyPredicate, KeyTest};
 use keyform_core::value::name;
 use keyform_core::{AttributeValue, Error, Value};
 
-use super::condition::operands;
+use super::condition::{comparator, operands};
 use super::read::{LegacyCondition, LegacyParameters};
 
 /// Converts KeyConditions; returns `None` if the request has none.
@@ -29,13 +29,11 @@ fn test(operator: &str, operands: Vec<AttributeValue>) -> Result<KeyTest, Error>
     let mut values = operands.into_iter().map(Value::from);
     let mut next = || values.next().ok_or_else(|| legacy::argument_count(operator));
     Ok(match operator {
-        "EQ" => KeyTest::Compare(Comparator::Equal, next()?),
-        "LE" => KeyTest::Compare(Comparator::LessOrEqual, next()?),
-        "LT" => KeyTest::Compare(Comparator::Less, next()?),
-        "GE" => KeyTest::Compare(Comparator::GreaterOrEqual, next()?),
-        "GT" => KeyTest::Compare(Comparator::Greater, next()?),
         "BEGINS_WITH" => KeyTest::BeginsWith(next()?),
         "BETWEEN" => KeyTest::Between(next()?, next()?),
-        _ => return Err(legacy::key_operator(operator)),
+        _ => match comparator(operator) {
+            Some(comparator) if comparator != Comparator::NotEqual => KeyTest::Compare(comparator, next()?),
+            _ => return Err(legacy::key_operator(operator)),
+        },
     })
 }

@@ -1,7 +1,5 @@
 //! Arguments of random calls: mostly stored values, so that calls interact.
 
-use std::mem::discriminant;
-
 use keyform::language::schema::{Field, Model, Parameter, Permission, Test, Type};
 use keyform::runtime::run::{self, Surroundings};
 use keyform::{AttributeValue, Attributes};
@@ -101,7 +99,7 @@ impl World {
         let other = other.map(|number| &self.state.items[number]);
         let alike = |stored: &Stored, dice: &mut Dice| {
             let entity = model.entity(stored.entity);
-            let is_alike = |field: &&Field| discriminant(field.kind.resolved()) == discriminant(kind.resolved());
+            let is_alike = |field: &&Field| field.kind.resolved().is_same_kind(kind.resolved());
             let values: Vec<_> =
                 entity.fields.iter().filter(is_alike).filter_map(|it| stored.fields.get(&it.name)).collect();
             (!values.is_empty()).then(|| values[dice.below(values.len())].clone())

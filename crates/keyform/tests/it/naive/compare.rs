@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use keyform::language::scalar::Scalar;
 use keyform::language::schema::{Entity, Parameter, Test, Type};
 use keyform::{AttributeValue, Attributes};
 
@@ -24,7 +25,7 @@ pub fn text(value: &AttributeValue) -> String {
 /// Returns a value as it is stored, where that affects comparisons.
 pub fn normalised(kind: &Type, value: &AttributeValue) -> AttributeValue {
     match (kind.resolved(), value) {
-        (Type::Email, AttributeValue::S(text)) => AttributeValue::S(text.trim().to_lowercase()),
+        (Type::Scalar(Scalar::Email, _), AttributeValue::S(text)) => AttributeValue::S(text.trim().to_lowercase()),
         (_, value) => value.clone(),
     }
 }

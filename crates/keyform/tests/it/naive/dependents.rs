@@ -73,7 +73,7 @@ fn refers(call: &Call<'_>, stored: &Stored, parent: &Stored, by: impl Fn(&Field)
                 other.name == key.name
                     && other.name != field.name
                     && !other.optional
-                    && std::mem::discriminant(other.kind.resolved()) == std::mem::discriminant(key.kind.resolved())
+                    && other.kind.resolved().is_same_kind(key.kind.resolved())
             });
             same.is_none_or(|same| value(&stored.fields, same) == value(&parent.fields, key))
         };

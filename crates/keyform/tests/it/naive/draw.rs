@@ -2,6 +2,7 @@
 
 use keyform::AttributeValue;
 use keyform::language::explain;
+use keyform::language::scalar::Scalar;
 use keyform::language::schema::Type;
 use keyform_scenario::Dice;
 
@@ -10,18 +11,24 @@ pub fn value(kind: &Type, word: &str, now_millis: i64, dice: &mut Dice) -> Attri
     let text = |texts: &[&str], dice: &mut Dice| AttributeValue::from(texts[dice.below(texts.len())]);
     let millis = now_millis - 90_000_000 + [0, 1, 2, 999, 1000, 86_400_000, 90_000_000][dice.below(7)];
     match kind.resolved() {
-        Type::Timestamp => time(kind, millis),
-        Type::Date => time(kind, millis + 86_400_000 * dice.below(6) as i64),
-        Type::Epoch | Type::EpochMs => time(kind, millis + 1000 * dice.below(3) as i64),
-        Type::Int(bounds) => {
+        Type::Scalar(Scalar::Timestamp, _) => time(kind, millis),
+        Type::Scalar(Scalar::Date, _) => time(kind, millis + 86_400_000 * dice.below(6) as i64),
+        Type::Scalar(Scalar::Epoch | Scalar::EpochMs, _) => time(kind, millis + 1000 * dice.below(3) as i64),
+        Type::Scalar(Scalar::Int, bounds) => {
             let low = bounds.min.unwrap_or(-10);
             AttributeValue::from(low + [0, 1, 2, 9, 10, 11][dice.below(6)])
         }
-        Type::Email => text(&["ada@example.com", "grace@example.com", " Ada@Example.com "], dice),
-        Type::Slug(bounds) if bounds.min == Some(2) && bounds.max == Some(2) => text(&["de", "en", "e-"], dice),
-        Type::Slug(bounds) if bounds.max.is_some_and(|max| max <= 4) => text(&["a", "ab", "a-", "b"], dice),
-        Type::Slug(_) => text(&["a", "ab", "abc", "a-b", "b", "ba"], dice),
-        Type::String(bounds) if bounds.max.is_none_or(|max| max >= 3) && bounds.min.is_none_or(|min| min <= 1) => {
+        Type::Scalar(Scalar::Email, _) => text(&["ada@example.com", "grace@example.com", " Ada@Example.com "], dice),
+        Type::Scalar(Scalar::Slug, bounds) if bounds.min == Some(2) && bounds.max == Some(2) => {
+            text(&["de", "en", "e-"], dice)
+        }
+        Type::Scalar(Scalar::Slug, bounds) if bounds.max.is_some_and(|max| max <= 4) => {
+            text(&["a", "ab", "a-", "b"], dice)
+        }
+        Type::Scalar(Scalar::Slug, _) => text(&["a", "ab", "abc", "a-b", "b", "ba"], dice),
+        Type::Scalar(Scalar::String, bounds)
+            if bounds.max.is_none_or(|max| max >= 3) && bounds.min.is_none_or(|min| min <= 1) =>
+        {
             text(&["a", "ab", "a b", "b"], dice)
         }
         _ => explain::sample::value(kind, word, dice.below(20)),

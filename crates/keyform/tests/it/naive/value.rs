@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use keyform::language::document::ast::BinaryOp;
+use keyform::language::scalar::Scalar;
 use keyform::language::schema::{Expr, ExprKind, Origin, Parameter, PathStep, Place, Type};
 use keyform::language::template::render;
 use keyform::{AttributeValue, Attributes};
@@ -56,7 +57,7 @@ impl<'a> Scope<'a> {
                 self.compares(BinaryOp::GreaterEqual, of, low) && self.compares(BinaryOp::LessEqual, of, high)
             }
             ExprKind::In(of, list) => list.iter().any(|other| self.compares(BinaryOp::Equal, of, other)),
-            ExprKind::Place(_) => self.value(expr, &Type::Bool) == Some(AttributeValue::Bool(true)),
+            ExprKind::Place(_) => self.value(expr, &Scalar::Bool.into()) == Some(AttributeValue::Bool(true)),
             ExprKind::Guard { guard, arguments } => self.guard(guard.0, arguments),
             ExprKind::Binary(op, left, right) => self.compares(*op, left, right),
             other => panic!("{other:?} is no condition"),
@@ -149,7 +150,7 @@ impl<'a> Scope<'a> {
         };
         Some(Plain::Value(match function {
             "now" => return Some(Plain::Moment(self.call.now_millis)),
-            "today" => moment(self.call.now_millis, &Type::Date),
+            "today" => moment(self.call.now_millis, &Scalar::Date.into()),
             "ulid" => fresh.ulid().into(),
             "uuid" if arguments.is_empty() => fresh.uuid().into(),
             "code" => fresh.code(length(10)).into(),
@@ -165,7 +166,7 @@ impl<'a> Scope<'a> {
         Some(match (self.plain(left)?, self.plain(right)?) {
             (Plain::Moment(millis), Plain::Duration(seconds)) => Plain::Moment(millis + sign * seconds * 1000),
             (Plain::Value(AttributeValue::S(text)), Plain::Duration(seconds)) => {
-                Plain::Moment(render::millis(&Type::Timestamp, &text)? + sign * seconds * 1000)
+                Plain::Moment(render::millis(&Scalar::Timestamp.into(), &text)? + sign * seconds * 1000)
             }
             (Plain::Value(one), Plain::Duration(seconds)) => Plain::Value(added(&one, &seconds.into(), minus)),
             (Plain::Value(one), Plain::Value(other)) => Plain::Value(added(&one, &other, minus)),
@@ -267,17 +268,17 @@ fn contains(one: &AttributeValue, other: &AttributeValue) -> bool {
 /// Formats a time as a field of the type stores it.
 fn moment(millis: i64, kind: &Type) -> AttributeValue {
     let kind = match kind.resolved() {
-        kind @ (Type::Epoch | Type::EpochMs | Type::Date) => kind,
-        _ => &Type::Timestamp,
+        Type::Scalar(scalar @ (Scalar::Epoch | Scalar::EpochMs | Scalar::Date), _) => Type::from(*scalar),
+        _ => Scalar::Timestamp.into(),
     };
-    let text = render::stored(kind, millis).expect("a type of time");
+    let text = render::stored(&kind, millis).expect("a type of time");
     if kind.is_numeric() { AttributeValue::N(text.parse().expect("digits")) } else { text.into() }
 }
 
 /// Converts a value to the stored form of a type.
 pub fn stored(value: AttributeValue, kind: &Type) -> Option<AttributeValue> {
     match (kind.resolved(), value) {
-        (Type::Email, AttributeValue::S(text)) => Some(text.trim().to_lowercase().into()),
+        (Type::Scalar(Scalar::Email, _), AttributeValue::S(text)) => Some(text.trim().to_lowercase().into()),
         (Type::Set(..), AttributeValue::L(parts)) => super::change::set(parts),
         (Type::Set(..), value @ (AttributeValue::S(_) | AttributeValue::N(_))) => super::change::set(vec![value]),
         (_, value) => Some(value),

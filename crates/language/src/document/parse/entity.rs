@@ -1,6 +1,6 @@
 //! Parses shapes and entities: keys, fields, volumes.
 
-use crate::document::ast::{Block, Entity, EntityEntry, EntityKey, Field, KeySource, Shape, TypeRef, Volume};
+use crate::document::ast::{Block, Entity, EntityEntry, EntityKey, Field, KeySource, Shape, Type, TypeRef, Volume};
 use crate::document::token::Kind;
 use crate::span::Span;
 
@@ -186,6 +186,5 @@ fn entry_word(entry: &EntityEntry) -> Option<String> {
 
 /// Returns an unknown type as placeholder for a missing one, which was already reported.
 pub(super) fn missing_type(at: usize) -> TypeRef {
-    let kind = crate::document::ast::Type::Unknown(missing_name(at));
-    TypeRef { kind, optional: false, null: false, span: Span::new(at, at) }
+    TypeRef { kind: Type::Unknown.into(), optional: false, null: false, span: Span::new(at, at) }
 }

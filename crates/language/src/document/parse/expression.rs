@@ -14,16 +14,6 @@ pub(in crate::document) const RESERVED: [&str; 17] = [
     "else", "some", "null",
 ];
 
-/// Comparison operators that are punctuation.
-const COMPARISONS: [(&str, BinaryOp); 6] = [
-    ("=", BinaryOp::Equal),
-    ("!=", BinaryOp::NotEqual),
-    ("<", BinaryOp::Less),
-    ("<=", BinaryOp::LessEqual),
-    (">", BinaryOp::Greater),
-    (">=", BinaryOp::GreaterEqual),
-];
-
 impl Parser<'_> {
     /// Parses a condition or a value.
     pub(super) fn expression(&mut self) -> Parsed<Expr> {
@@ -104,9 +94,11 @@ impl Parser<'_> {
     }
 
     fn comparison_mark(&mut self) -> Option<BinaryOp> {
-        let marks = COMPARISONS.iter().find(|(mark, _)| self.at_mark(mark)).map(|(_, op)| *op);
-        let words = [("begins", BinaryOp::Begins), ("contains", BinaryOp::Contains)];
-        let op = marks.or_else(|| words.iter().find(|(word, _)| self.at_operator(word)).map(|(_, op)| *op))?;
+        let is_next = |op: &BinaryOp| match op.comparator() {
+            Some(_) => self.at_mark(op.symbol()),
+            None => self.at_operator(op.symbol()),
+        };
+        let op = BinaryOp::TESTS.into_iter().find(is_next)?;
         self.bump();
         Some(op)
     }

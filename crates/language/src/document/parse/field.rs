@@ -1,38 +1,21 @@
 //! Parses fields, their types and flags.
 
+use std::sync::LazyLock;
+
 use crate::diagnostic::Diagnostic;
-use crate::document::ast::{Bounds, Field, Flag, FlagKind, Name, Type, TypeRef};
+use crate::document::ast::{Bounds, Field, Flag, FlagKind, Name, Type, TypeKind, TypeRef};
 use crate::document::token::Kind;
+use crate::scalar::Scalar;
 
 use super::entity::missing_type;
 use super::report::{BAD_BOUNDS, UNEXPECTED};
 use super::{Parsed, Parser};
 
-/// Keywords that begin a type.
-pub(crate) const TYPES: [&str; 22] = [
-    "string",
-    "slug",
-    "int",
-    "number",
-    "bool",
-    "binary",
-    "ulid",
-    "uuid",
-    "email",
-    "url",
-    "timestamp",
-    "datetime",
-    "epoch",
-    "epoch_ms",
-    "date",
-    "money",
-    "list",
-    "map",
-    "set",
-    "json",
-    "ref",
-    "copy",
-];
+/// Keywords that begin a type: the scalars and the others.
+pub(crate) static TYPES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let scalars = Scalar::ALL.iter().map(|scalar| scalar.keyword());
+    scalars.chain(["list", "map", "set", "json", "ref", "copy"]).collect()
+});
 
 /// Keywords of flags.
 pub(crate) const FLAGS: [&str; 14] = [
@@ -142,7 +125,7 @@ impl Parser<'_> {
         Ok(TypeRef { kind, optional, null, span: self.since(start) })
     }
 
-    fn type_kind(&mut self) -> Parsed<Type> {
+    fn type_kind(&mut self) -> Parsed<TypeKind> {
         match self.peek().kind {
             Kind::Text => self.one_of(),
             Kind::Mark("{") => self.record(),
@@ -155,16 +138,16 @@ impl Parser<'_> {
         }
     }
 
-    fn one_of(&mut self) -> Parsed<Type> {
+    fn one_of(&mut self) -> Parsed<TypeKind> {
         let mut values = vec![self.quoted("a value in quotes")?];
         while self.at_mark("|") && !self.peek_at(1).is_word("null") {
             self.bump();
             values.push(self.quoted("another value in quotes, or `null`")?);
         }
-        Ok(Type::OneOf(values))
+        Ok(Type::OneOf(values).into())
     }
 
-    fn record(&mut self) -> Parsed<Type> {
+    fn record(&mut self) -> Parsed<TypeKind> {
         let open = self.peek().span;
         self.bump();
         let mut fields = Vec::new();
@@ -176,43 +159,31 @@ impl Parser<'_> {
             self.eat_mark(",");
         }
         self.bump();
-        Ok(Type::Record(fields))
+        Ok(Type::Record(fields).into())
     }
 
-    fn named_type(&mut self) -> Parsed<Type> {
+    fn named_type(&mut self) -> Parsed<TypeKind> {
         let name = self.take_name();
-        Ok(match name.text.as_str() {
-            "string" => Type::String(self.bounds()?),
-            "slug" => Type::Slug(self.bounds()?),
-            "int" => Type::Int(self.bounds()?),
-            "number" => Type::Number,
-            "bool" => Type::Bool,
-            "binary" => Type::Binary(self.bounds()?),
-            "ulid" => Type::Ulid,
-            "uuid" => Type::Uuid,
-            "email" => Type::Email,
-            "url" => Type::Url,
-            "timestamp" => Type::Timestamp,
-            "datetime" => Type::Datetime,
-            "epoch" => Type::Epoch,
-            "epoch_ms" => Type::EpochMs,
-            "date" => Type::Date,
-            "money" => Type::Money,
+        if let Some(scalar) = Scalar::named(&name.text) {
+            let bounds = if scalar.counted().is_some() { self.bounds()? } else { Bounds::NONE };
+            return Ok(Type::Scalar(scalar, bounds).into());
+        }
+        Ok(TypeKind::Type(match name.text.as_str() {
             "json" => Type::Json,
             "list" => Type::List(self.element("list")?, self.bounds()?),
             "map" => Type::Map(self.element("map")?, self.bounds()?),
             "set" => Type::Set(self.element("set")?, self.bounds()?),
             "ref" => self.ref_type()?,
             "copy" => self.copy_type()?,
-            _ => self.no_type(name),
-        })
+            _ => return Ok(self.no_type(name)),
+        }))
     }
 
-    fn no_type(&mut self, name: Name) -> Type {
+    fn no_type(&mut self, name: Name) -> TypeKind {
         self.unknown_type(&name.text, name.span, &TYPES);
         self.skip_bracketed("<", ">");
         self.skip_bracketed("(", ")");
-        Type::Unknown(name)
+        TypeKind::Unknown(name)
     }
 
     /// Skips a bracketed group on the same line.
@@ -233,13 +204,13 @@ impl Parser<'_> {
     fn ref_type(&mut self) -> Parsed<Type> {
         let entity = self.name_here("the entity it refers to, as in `ref User`")?;
         let field = if self.eat_mark(".") { Some(self.name("the field of that entity")?) } else { None };
-        Ok(Type::Ref(entity, field))
+        Ok(Type::Ref { entity, field, plain: () })
     }
 
     fn copy_type(&mut self) -> Parsed<Type> {
         let entity = self.name_here("the entity it copies from, as in `copy User.name`")?;
         self.expect_mark(".", "and the field to copy, as in `copy User.name`")?;
-        Ok(Type::Copy(entity, self.name("the field to copy")?))
+        Ok(Type::Copy { entity, field: self.name("the field to copy")?, plain: () })
     }
 
     /// Parses `<T>`.
@@ -344,7 +315,7 @@ impl Parser<'_> {
 
 /// Returns true for the placeholder of a type that could not be parsed.
 fn is_missing(kind: &TypeRef) -> bool {
-    matches!(&kind.kind, Type::Unknown(name) if name.text.is_empty())
+    matches!(&kind.kind, TypeKind::Type(Type::Unknown))
 }
 
 /// Returns the flag with this name.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::token::{Kind, Token};
+use crate::scalar::Scalar;
 use crate::span::Span;
 
 use super::{Parser, Reported};
@@ -207,18 +208,11 @@ pub(super) fn nearest(word: &str, words: &[&'static str]) -> Option<&'static str
 
 /// Returns the equivalent of a type name from other languages.
 fn foreign_type(word: &str) -> Option<&'static str> {
-    Some(match word.to_lowercase().as_str() {
-        "text" | "str" | "varchar" | "char" => "string",
-        "integer" | "long" | "short" | "i32" | "i64" | "u32" | "u64" | "bigint" => "int",
-        "float" | "double" | "decimal" | "f32" | "f64" => "number",
-        "boolean" => "bool",
-        "blob" | "bytes" | "buffer" => "binary",
-        "guid" => "uuid",
-        "array" | "vec" => "list",
-        "object" | "any" => "json",
-        "time" | "instant" | "iso8601" => "timestamp",
-        "uri" => "url",
-        "ttl" => "epoch",
-        _ => return None,
-    })
+    let word = word.to_lowercase();
+    let scalar = Scalar::ALL.iter().find(|scalar| scalar.aliases().contains(&word.as_str()));
+    match word.as_str() {
+        "array" | "vec" => Some("list"),
+        "object" | "any" => Some("json"),
+        _ => scalar.map(|scalar| scalar.keyword()),
+    }
 }

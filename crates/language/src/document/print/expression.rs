@@ -36,8 +36,8 @@ pub(super) fn wrapped(prefix: &str, expr: &Expr, suffix: &str, indent: usize) ->
     let last = parts.len() - 1;
     let line = |(number, part): (usize, String)| match number {
         0 => format!("{prefix}{part}"),
-        number if number == last => format!("    {} {part}{suffix}", operator(op)),
-        _ => format!("    {} {part}", operator(op)),
+        number if number == last => format!("    {} {part}{suffix}", op.symbol()),
+        _ => format!("    {} {part}", op.symbol()),
     };
     parts.into_iter().enumerate().map(line).collect()
 }
@@ -67,7 +67,7 @@ fn gripped(expr: &Expr) -> (String, Grip) {
         ExprKind::Binary(op, first, second) => {
             let (own, right) = grips(*op);
             let left = if own == Grip::Comparison { Grip::Sum } else { own };
-            (format!("{} {} {}", within(first, left), operator(*op), within(second, right)), own)
+            (format!("{} {} {}", within(first, left), op.symbol(), within(second, right)), own)
         }
         ExprKind::Between(of, low, high) => {
             (format!("{} between {} and {}", sum(of), sum(low), sum(high)), Grip::Comparison)
@@ -141,22 +141,5 @@ fn grips(op: BinaryOp) -> (Grip, Grip) {
         | BinaryOp::GreaterEqual
         | BinaryOp::Begins
         | BinaryOp::Contains => (Grip::Comparison, Grip::Sum),
-    }
-}
-
-fn operator(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Or => "or",
-        BinaryOp::And => "and",
-        BinaryOp::Equal => "=",
-        BinaryOp::NotEqual => "!=",
-        BinaryOp::Less => "<",
-        BinaryOp::LessEqual => "<=",
-        BinaryOp::Greater => ">",
-        BinaryOp::GreaterEqual => ">=",
-        BinaryOp::Begins => "begins",
-        BinaryOp::Contains => "contains",
-        BinaryOp::Plus => "+",
-        BinaryOp::Minus => "-",
     }
 }

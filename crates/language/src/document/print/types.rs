@@ -1,6 +1,6 @@
 //! Formats fields and their types.
 
-use super::super::ast::{Bounds, CallerField, Field, Flag, FlagKind, Text, Type, TypeRef};
+use super::super::ast::{CallerField, Field, Flag, FlagKind, Text, Type, TypeKind, TypeRef};
 use super::row::{columns, indented};
 use super::{WIDTH, expression, word};
 
@@ -40,8 +40,8 @@ fn after_type(field: &Field) -> String {
 pub(super) fn long_field_value(field: &Field, column: usize) -> Vec<String> {
     let after = format!("{}{}", suffix(&field.kind), after_type(field));
     match &field.kind.kind {
-        Type::Record(fields) if !fields.is_empty() => record_lines(fields, &after),
-        Type::OneOf(values) => one_of_lines(values, &after, column),
+        TypeKind::Type(Type::Record(fields)) if !fields.is_empty() => record_lines(fields, &after),
+        TypeKind::Type(Type::OneOf(values)) => one_of_lines(values, &after, column),
         _ => vec![field_value(field)],
     }
 }
@@ -99,34 +99,27 @@ fn suffix(kind: &TypeRef) -> String {
     format!("{optional}{null}")
 }
 
-fn type_kind(kind: &Type) -> String {
+fn type_kind(kind: &TypeKind) -> String {
+    let kind = match kind {
+        TypeKind::Type(kind) => kind,
+        TypeKind::Unknown(word) => return word::name(word),
+    };
     match kind {
-        Type::String(limits) => format!("string{}", bounds(limits)),
-        Type::Slug(limits) => format!("slug{}", bounds(limits)),
-        Type::Int(limits) => format!("int{}", bounds(limits)),
-        Type::Number => "number".to_owned(),
-        Type::Bool => "bool".to_owned(),
-        Type::Binary(limits) => format!("binary{}", bounds(limits)),
-        Type::Ulid => "ulid".to_owned(),
-        Type::Uuid => "uuid".to_owned(),
-        Type::Email => "email".to_owned(),
-        Type::Url => "url".to_owned(),
-        Type::Timestamp => "timestamp".to_owned(),
-        Type::Datetime => "datetime".to_owned(),
-        Type::Epoch => "epoch".to_owned(),
-        Type::EpochMs => "epoch_ms".to_owned(),
-        Type::Date => "date".to_owned(),
-        Type::Money => "money".to_owned(),
+        Type::Scalar(scalar, bounds) => format!("{}{bounds}", scalar.keyword()),
         Type::OneOf(values) => values.iter().map(word::text).collect::<Vec<_>>().join(" | "),
-        Type::List(element, limits) => format!("list<{}>{}", type_ref(element), bounds(limits)),
-        Type::Map(element, limits) => format!("map<{}>{}", type_ref(element), bounds(limits)),
-        Type::Set(element, limits) => format!("set<{}>{}", type_ref(element), bounds(limits)),
+        Type::List(element, bounds) => format!("list<{}>{bounds}", type_ref(element)),
+        Type::Map(element, bounds) => format!("map<{}>{bounds}", type_ref(element)),
+        Type::Set(element, bounds) => format!("set<{}>{bounds}", type_ref(element)),
         Type::Json => "json".to_owned(),
         Type::Record(fields) => record(fields),
-        Type::Ref(entity, None) => format!("ref {}", word::name(entity)),
-        Type::Ref(entity, Some(target)) => format!("ref {}.{}", word::name(entity), word::name(target)),
-        Type::Copy(entity, source) => format!("copy {}.{}", word::name(entity), word::name(source)),
-        Type::Unknown(name) => word::name(name),
+        Type::Ref { entity, field: None, plain: () } => format!("ref {}", word::name(entity)),
+        Type::Ref { entity, field: Some(target), plain: () } => {
+            format!("ref {}.{}", word::name(entity), word::name(target))
+        }
+        Type::Copy { entity, field: source, plain: () } => {
+            format!("copy {}.{}", word::name(entity), word::name(source))
+        }
+        Type::Unknown => "``".to_owned(),
     }
 }
 
@@ -135,18 +128,6 @@ fn record(fields: &[Field]) -> String {
         return "{}".to_owned();
     }
     format!("{{ {} }}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
-}
-
-/// Formats `(1..32)`, `(8)`, `(1..)`, `(..100)` or nothing.
-fn bounds(bounds: &Bounds) -> String {
-    match (bounds.min, bounds.max) {
-        (None, None) => String::new(),
-        (Some(min), Some(max)) if min == max => format!("({min})"),
-        (min, max) => {
-            let written = |bound: Option<i64>| bound.map(|bound| bound.to_string()).unwrap_or_default();
-            format!("({}..{})", written(min), written(max))
-        }
-    }
 }
 
 fn flag_text(flag: &Flag) -> String {

@@ -2,6 +2,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{self, Argument, BinaryOp, Name};
+use crate::scalar::Scalar;
 use crate::schema::expression::{Expr, ExprKind, FUNCTIONS};
 use crate::schema::field::Type;
 use crate::schema::pattern::Parameter;
@@ -49,25 +50,26 @@ impl Scope<'_> {
     }
 
     fn kind(&self, expr: &ast::Expr, found: &mut Found) -> (ExprKind, Type) {
-        let text = || Type::String(ast::Bounds::default());
+        let text = || Type::from(Scalar::String);
+        let truth = || Type::from(Scalar::Bool);
         match expr.kind.as_ref() {
             ast::ExprKind::Text(it) => (ExprKind::Text(it.clone()), text()),
-            ast::ExprKind::Number(it) => (ExprKind::Number(it.clone()), Type::Number),
+            ast::ExprKind::Number(it) => (ExprKind::Number(it.clone()), Scalar::Number.into()),
             ast::ExprKind::Duration(seconds) => (ExprKind::Duration(*seconds), Type::Unknown),
-            ast::ExprKind::Bool(it) => (ExprKind::Bool(*it), Type::Bool),
+            ast::ExprKind::Bool(it) => (ExprKind::Bool(*it), truth()),
             ast::ExprKind::None => (ExprKind::None, Type::Unknown),
             ast::ExprKind::List(list) => (ExprKind::List(self.list(list, found)), Type::Unknown),
             ast::ExprKind::Record(parts) => (self.record(parts, found), Type::Unknown),
             ast::ExprKind::Name(_) | ast::ExprKind::Member(..) | ast::ExprKind::Element(..) => self.chain(expr, found),
             ast::ExprKind::Call(name, arguments) => self.call(name, arguments, expr.span, found),
-            ast::ExprKind::Not(of) => (ExprKind::Not(self.boxed(of, found)), Type::Bool),
+            ast::ExprKind::Not(of) => (ExprKind::Not(self.boxed(of, found)), truth()),
             ast::ExprKind::Binary(op, left, right) => self.binary(*op, left, right, found),
             ast::ExprKind::Between(of, low, high) => self.between(of, low, high, found),
             ast::ExprKind::In(of, list) => self.one_of(of, list, found),
-            ast::ExprKind::IsNone(of) => (ExprKind::IsNone(self.boxed(of, found)), Type::Bool),
-            ast::ExprKind::IsSome(of) => (ExprKind::IsSome(self.boxed(of, found)), Type::Bool),
-            ast::ExprKind::Absent => (self.presence(ExprKind::Absent, "absent", expr.span, found), Type::Bool),
-            ast::ExprKind::Exists => (self.presence(ExprKind::Exists, "exists", expr.span, found), Type::Bool),
+            ast::ExprKind::IsNone(of) => (ExprKind::IsNone(self.boxed(of, found)), truth()),
+            ast::ExprKind::IsSome(of) => (ExprKind::IsSome(self.boxed(of, found)), truth()),
+            ast::ExprKind::Absent => (self.presence(ExprKind::Absent, "absent", expr.span, found), truth()),
+            ast::ExprKind::Exists => (self.presence(ExprKind::Exists, "exists", expr.span, found), truth()),
         }
     }
 
@@ -90,7 +92,7 @@ impl Scope<'_> {
         let (right, right_type) = self.typed(right, found);
         let kind = match op {
             BinaryOp::Plus | BinaryOp::Minus => left_type.resolved().clone(),
-            BinaryOp::Or | BinaryOp::And | BinaryOp::Begins | BinaryOp::Contains => Type::Bool,
+            BinaryOp::Or | BinaryOp::And | BinaryOp::Begins | BinaryOp::Contains => Scalar::Bool.into(),
             BinaryOp::Equal
             | BinaryOp::NotEqual
             | BinaryOp::Less
@@ -99,7 +101,7 @@ impl Scope<'_> {
             | BinaryOp::GreaterEqual => {
                 value::check(&right, &left_type, found);
                 value::check(&left, &right_type, found);
-                Type::Bool
+                Scalar::Bool.into()
             }
         };
         (ExprKind::Binary(op, Box::new(left), Box::new(right)), kind)
@@ -109,13 +111,13 @@ impl Scope<'_> {
         let (of, kind) = self.typed(of, found);
         let low = self.value(low, &kind, found);
         let high = self.value(high, &kind, found);
-        (ExprKind::Between(Box::new(of), Box::new(low), Box::new(high)), Type::Bool)
+        (ExprKind::Between(Box::new(of), Box::new(low), Box::new(high)), Scalar::Bool.into())
     }
 
     fn one_of(&self, of: &ast::Expr, list: &[ast::Expr], found: &mut Found) -> (ExprKind, Type) {
         let (of, kind) = self.typed(of, found);
         let list = list.iter().map(|part| self.value(part, &kind, found)).collect();
-        (ExprKind::In(Box::new(of), list), Type::Bool)
+        (ExprKind::In(Box::new(of), list), Scalar::Bool.into())
     }
 
     fn call(&self, name: &Name, arguments: &[Argument], span: Span, found: &mut Found) -> (ExprKind, Type) {
@@ -126,8 +128,8 @@ impl Scope<'_> {
             let parameters = self.model.guards.get(guard.0).map_or(&[][..], |guard| &guard.parameters);
             let arguments = self.arguments(name, parameters, arguments, span, found);
             return match self.calls {
-                true => (ExprKind::Guard { guard, arguments }, Type::Bool),
-                false => (self.misplaced(name, "guard", found), Type::Bool),
+                true => (ExprKind::Guard { guard, arguments }, Scalar::Bool.into()),
+                false => (self.misplaced(name, "guard", found), Scalar::Bool.into()),
             };
         }
         if self.names.read_named(&name.text).is_some() {
@@ -181,11 +183,11 @@ impl Scope<'_> {
         }
         let arguments = arguments.iter().map(|argument| self.expr(&argument.value, found)).collect();
         let kind = match name.text.as_str() {
-            "size" => Type::Int(ast::Bounds::default()),
-            "ulid" => Type::Ulid,
-            "uuid" => Type::Uuid,
-            "today" => Type::Date,
-            "code" | "token" | "hash" | "lower" => Type::String(ast::Bounds::default()),
+            "size" => Scalar::Int.into(),
+            "ulid" => Scalar::Ulid.into(),
+            "uuid" => Scalar::Uuid.into(),
+            "today" => Scalar::Date.into(),
+            "code" | "token" | "hash" | "lower" => Scalar::String.into(),
             _ => Type::Unknown,
         };
         (ExprKind::Call { function: name.text.clone(), arguments }, kind)

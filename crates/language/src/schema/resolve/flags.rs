@@ -54,8 +54,8 @@ fn fits(flag: &FlagKind, kind: &Type) -> bool {
         return true;
     }
     match flag {
-        FlagKind::Unique(_) => kind.is_text() || kind.is_numeric() || matches!(plain, Type::Binary(_) | Type::Unknown),
-        FlagKind::Version => matches!(plain, Type::Int(_) | Type::Number | Type::Unknown),
+        FlagKind::Unique(_) => kind.is_text() || kind.is_numeric() || kind.is_bytes() || matches!(plain, Type::Unknown),
+        FlagKind::Version => kind.is_bare_number() || matches!(plain, Type::Unknown),
         FlagKind::Created | FlagKind::Updated => kind.is_time() || matches!(plain, Type::Unknown),
         FlagKind::Cascade | FlagKind::Restrict | FlagKind::Keep => matches!(kind, Type::Ref { .. }),
         FlagKind::Snapshot | FlagKind::Refresh => matches!(kind, Type::Copy { .. }),

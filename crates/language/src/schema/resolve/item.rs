@@ -1,7 +1,5 @@
 //! Resolves `Entity(keys)`: an item addressed by its whole key.
 
-use std::mem::discriminant;
-
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{ExprKind, ItemRef, Name};
 use crate::schema::expression::Expr;
@@ -77,8 +75,8 @@ fn misplaced(item: &ItemRef, entity: &Entity, fields: &[FieldId]) -> Option<Diag
     let (wanted, given) = places.into_iter().find_map(|(wanted, argument)| {
         let ExprKind::Name(given) = &*argument.value.kind else { return None };
         let meant = fields.iter().find(|field| entity.field(**field).name == given.text)?;
-        let kind = |field: &FieldId| discriminant(entity.field(*field).kind.resolved());
-        (kind(meant) != kind(wanted)).then_some((wanted, given))
+        let kind = |field: &FieldId| entity.field(*field).kind.resolved();
+        (!kind(meant).is_same_kind(kind(wanted))).then_some((wanted, given))
     })?;
     let name = |field: &FieldId| entity.field(*field).name.as_str();
     let message = format!("`{}` stands where the key of `{}` has `{}`", given.text, entity.name, name(wanted));

@@ -392,7 +392,7 @@ fn part_kind(entity: &Entity, template: &Template) -> Option<KeyType> {
     let kind = &entity.field(*field).kind;
     match kind.resolved() {
         Type::Unknown => None,
-        Type::Binary(_) => Some(KeyType::Binary),
+        _ if kind.is_bytes() => Some(KeyType::Binary),
         _ if kind.is_numeric() => Some(KeyType::Number),
         _ => Some(KeyType::String),
     }

@@ -2,6 +2,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{self, Argument, Name, Number};
+use crate::scalar::Scalar;
 use crate::schema::expression::{ExprKind, Origin, Place, Step};
 use crate::schema::field::Type;
 use crate::schema::pattern::{Read, Result};
@@ -296,7 +297,7 @@ fn element(title: &str, kind: &Type, key: Span, found: &mut Found) -> Option<Typ
 /// Returns the content of a read's result as a name refers to it.
 pub(super) fn content(read: &Read) -> Content {
     match &read.result {
-        Result::Count(..) => Content::Value(Type::Int(ast::Bounds::default())),
+        Result::Count(..) => Content::Value(Scalar::Int.into()),
         Result::Parts(parts) => match parts.as_slice() {
             [(Some(entity), Number::Many, _)] => Content::Items(*entity),
             [(Some(entity), Number::One | Number::Maybe, _)] => Content::Item(*entity),

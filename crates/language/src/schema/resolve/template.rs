@@ -3,6 +3,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{Name, Text};
 use crate::document::template::{FieldPiece, FormatPiece, TemplatePiece, parse_template};
+use crate::scalar::Resolution;
 use crate::schema::FieldId;
 use crate::schema::field::Type;
 use crate::schema::key::{Format, Part, Template};
@@ -101,10 +102,18 @@ fn misfit(format: Format, kind: &Type) -> Option<&'static str> {
     let (fits, wanted) = match format {
         Format::Plain | Format::Hash => return None,
         Format::Milliseconds | Format::Seconds | Format::Month | Format::Day | Format::Hour => {
-            (matches!(kind, Type::Timestamp | Type::Epoch | Type::EpochMs), "a timestamp, an epoch or an epoch_ms")
+            (is_instant(kind), "a timestamp, an epoch or an epoch_ms")
         }
-        Format::Pad(_) => (matches!(kind, Type::Int(_) | Type::Epoch | Type::EpochMs | Type::Money), "a whole number"),
+        Format::Pad(_) => (is_whole(kind), "a whole number"),
         Format::Upper | Format::Lower => (kind.is_text(), "text"),
     };
     (!fits && !matches!(kind, Type::Unknown)).then_some(wanted)
+}
+
+fn is_instant(kind: &Type) -> bool {
+    kind.time().is_some_and(|time| matches!(time.resolution, Resolution::Milliseconds | Resolution::Seconds))
+}
+
+fn is_whole(kind: &Type) -> bool {
+    kind.scalar().is_some_and(|(scalar, bounds)| scalar.whole(bounds).is_some())
 }

@@ -1,7 +1,7 @@
 //! Resolves types, following references to their plain type.
 
 use crate::diagnostic::Diagnostic;
-use crate::document::ast::{self, ExprKind, TypeRef};
+use crate::document::ast::{self, ExprKind, TypeKind, TypeRef};
 use crate::schema::field::{Field, Type};
 use crate::schema::{Entity, EntityId, FieldId};
 
@@ -35,13 +35,14 @@ impl Types<'_> {
     }
 
     fn follow(&self, kind: &TypeRef, path: &mut Path, found: &mut Found) -> Type {
-        match &kind.kind {
-            ast::Type::Ref(entity, field) => {
+        let TypeKind::Type(kind) = &kind.kind else { return Type::Unknown };
+        match kind {
+            ast::Type::Ref { entity, field, plain: () } => {
                 let target = self.target(entity, field.as_ref(), found);
                 let plain = Box::new(self.plain(target, path, found));
                 Type::Ref { entity: self.known(entity, target), field: target.map(|(_, field)| field), plain }
             }
-            ast::Type::Copy(entity, field) => {
+            ast::Type::Copy { entity, field, plain: () } => {
                 let target = self.target(entity, Some(field), found);
                 let plain = Box::new(self.plain(target, path, found));
                 Type::Copy { entity: self.known(entity, target), field: target.map(|(_, field)| field), plain }
@@ -50,7 +51,10 @@ impl Types<'_> {
             ast::Type::Map(of, bounds) => Type::Map(Box::new(self.follow(of, path, found)), *bounds),
             ast::Type::Set(of, bounds) => Type::Set(Box::new(self.follow(of, path, found)), *bounds),
             ast::Type::Record(fields) => Type::Record(self.record(fields, path, found)),
-            other => simple(other),
+            ast::Type::Scalar(scalar, bounds) => Type::Scalar(*scalar, *bounds),
+            ast::Type::OneOf(texts) => Type::OneOf(texts.iter().map(|text| text.text.clone()).collect()),
+            ast::Type::Json => Type::Json,
+            ast::Type::Unknown => Type::Unknown,
         }
     }
 
@@ -148,36 +152,5 @@ impl Types<'_> {
         let default = self.written[entity.0][field.0].field.default.as_ref();
         matches!(default.map(|default| default.kind.as_ref()), Some(ExprKind::Call(name, _))
             if matches!(name.text.as_str(), "ulid" | "uuid" | "code" | "token"))
-    }
-}
-
-/// Converts a type without type arguments.
-fn simple(kind: &ast::Type) -> Type {
-    match kind {
-        ast::Type::String(bounds) => Type::String(*bounds),
-        ast::Type::Slug(bounds) => Type::Slug(*bounds),
-        ast::Type::Int(bounds) => Type::Int(*bounds),
-        ast::Type::Number => Type::Number,
-        ast::Type::Bool => Type::Bool,
-        ast::Type::Binary(bounds) => Type::Binary(*bounds),
-        ast::Type::Ulid => Type::Ulid,
-        ast::Type::Uuid => Type::Uuid,
-        ast::Type::Email => Type::Email,
-        ast::Type::Url => Type::Url,
-        ast::Type::Timestamp => Type::Timestamp,
-        ast::Type::Datetime => Type::Datetime,
-        ast::Type::Epoch => Type::Epoch,
-        ast::Type::EpochMs => Type::EpochMs,
-        ast::Type::Date => Type::Date,
-        ast::Type::Money => Type::Money,
-        ast::Type::OneOf(texts) => Type::OneOf(texts.iter().map(|text| text.text.clone()).collect()),
-        ast::Type::Json => Type::Json,
-        ast::Type::List(..)
-        | ast::Type::Map(..)
-        | ast::Type::Set(..)
-        | ast::Type::Record(_)
-        | ast::Type::Ref(..)
-        | ast::Type::Copy(..)
-        | ast::Type::Unknown(_) => Type::Unknown,
     }
 }

@@ -3,6 +3,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::schema::expression::{Expr, ExprKind};
 use crate::schema::field::Type;
+use crate::schema::words;
 use crate::span::Span;
 
 use super::code;
@@ -17,11 +18,11 @@ pub(super) fn check(value: &Expr, wanted: &Type, found: &mut Found) {
     match &value.kind {
         ExprKind::Text(text) => match wanted {
             Type::OneOf(texts) => one_of(text, texts, value.span, found),
-            _ if wanted.is_text() || matches!(wanted, Type::Binary(_)) => {}
+            _ if wanted.is_text() || wanted.is_bytes() => {}
             _ => misfit("a text", wanted, value.span, found),
         },
         ExprKind::Number(_) if !wanted.is_numeric() => misfit("a number", wanted, value.span, found),
-        ExprKind::Bool(_) if !matches!(wanted, Type::Bool) => misfit("a boolean", wanted, value.span, found),
+        ExprKind::Bool(_) if !wanted.is_bool() => misfit("a boolean", wanted, value.span, found),
         ExprKind::List(parts) => match wanted {
             Type::List(of, _) | Type::Set(of, _) => parts.iter().for_each(|part| check(part, of, found)),
             _ => misfit("a list", wanted, value.span, found),
@@ -55,31 +56,5 @@ fn one_of(text: &str, texts: &[String], span: Span, found: &mut Found) {
 }
 
 fn misfit(given: &str, wanted: &Type, span: Span, found: &mut Found) {
-    found.error(code::VALUE, span, format!("expected {}, found {given}", described(wanted)));
-}
-
-/// Describes a type for messages.
-fn described(kind: &Type) -> &'static str {
-    match kind.resolved() {
-        Type::String(_) => "text",
-        Type::Slug(_) => "a slug",
-        Type::Int(_) => "a whole number",
-        Type::Number => "a number",
-        Type::Bool => "`true` or `false`",
-        Type::Binary(_) => "bytes",
-        Type::Ulid => "a ULID",
-        Type::Uuid => "a UUID",
-        Type::Email => "an e-mail address",
-        Type::Url => "a URL",
-        Type::Timestamp | Type::Datetime => "a time as text",
-        Type::Epoch => "a time in seconds",
-        Type::EpochMs => "a time in milliseconds",
-        Type::Date => "a date",
-        Type::Money => "an amount",
-        Type::OneOf(_) => "one of certain texts",
-        Type::List(..) => "a list",
-        Type::Map(..) | Type::Record(_) => "a map",
-        Type::Set(..) => "a set",
-        Type::Json | Type::Ref { .. } | Type::Copy { .. } | Type::Unknown => "another value",
-    }
+    found.error(code::VALUE, span, format!("expected {}, found {given}", words::described(wanted)));
 }

@@ -5,6 +5,7 @@
 
 use keyform_language::document::ast::*;
 use keyform_language::document::{json, parse, print};
+use keyform_language::scalar::Scalar;
 use keyform_language::span::Span;
 use proptest::prelude::*;
 
@@ -95,22 +96,22 @@ impl Choices<'_> {
     }
 
     fn type_ref(&mut self, depth: usize) -> TypeRef {
-        TypeRef { kind: self.type_kind(depth), optional: self.coin(), null: self.below(4) == 1, span: Span::default() }
+        let kind = self.type_kind(depth).into();
+        TypeRef { kind, optional: self.coin(), null: self.below(4) == 1, span: Span::default() }
+    }
+
+    fn scalar(&mut self) -> Type {
+        let scalar = Scalar::ALL[self.below(Scalar::ALL.len())];
+        Type::Scalar(scalar, if scalar.counted().is_some() { self.bounds() } else { Bounds::NONE })
     }
 
     fn type_kind(&mut self, depth: usize) -> Type {
-        let plain =
-            [Type::Ulid, Type::Number, Type::Bool, Type::Uuid, Type::Email, Type::Url, Type::Timestamp, Type::Datetime];
-        let other = [Type::Epoch, Type::EpochMs, Type::Date, Type::Money, Type::Json];
         match self.below(if depth == 0 { 8 } else { 12 }) {
-            0 | 1 => plain[self.below(plain.len())].clone(),
-            2 => other[self.below(other.len())].clone(),
-            3 => Type::String(self.bounds()),
-            4 => [Type::Slug(self.bounds()), Type::Int(self.bounds()), Type::Binary(self.bounds())][self.below(3)]
-                .clone(),
+            0..=3 => self.scalar(),
+            4 => Type::Json,
             5 => Type::OneOf(self.some(1, 12, Self::text)),
-            6 => Type::Ref(self.name(), self.maybe(Self::name)),
-            7 => Type::Copy(self.name(), self.name()),
+            6 => Type::Ref { entity: self.name(), field: self.maybe(Self::name), plain: () },
+            7 => Type::Copy { entity: self.name(), field: self.name(), plain: () },
             8 => Type::List(Box::new(self.type_ref(depth - 1)), self.bounds()),
             9 => Type::Map(Box::new(self.type_ref(depth - 1)), self.bounds()),
             10 => Type::Set(Box::new(self.type_ref(depth - 1)), self.bounds()),

@@ -1,6 +1,5 @@
 //! JSON Schema of the model's types. Must match the encoding of `keyform_runtime::run::json`.
 
-use keyform_language::document::ast::Bounds;
 use keyform_language::schema::{Entity, Field, Type};
 use serde_json::{Map, Value, json};
 
@@ -50,52 +49,22 @@ fn describe(schema: &mut Value, docs: &[String]) {
 /// Returns the schema of a type.
 pub(super) fn of(kind: &Type) -> Value {
     match kind.resolved() {
-        Type::String(bounds) => bounded(json!({ "type": "string" }), *bounds, "minLength", "maxLength"),
-        Type::Slug(bounds) => {
-            let slug = json!({ "type": "string", "pattern": "^[A-Za-z0-9._-]*$" });
-            bounded(slug, *bounds, "minLength", "maxLength")
-        }
-        Type::Int(bounds) if is_small(*bounds) => {
-            bounded(json!({ "type": "integer", "format": "int64" }), *bounds, "minimum", "maximum")
-        }
-        // Integers beyond 2^53 are strings, because JSON numbers would lose digits.
-        Type::Int(bounds) => bounded(whole(), *bounds, "minimum", "maximum"),
-        Type::Number => json!({ "type": ["number", "string"], "pattern": "^-?[0-9]+(\\.[0-9]+)?$" }),
-        Type::Money => whole(),
-        Type::Bool => json!({ "type": "boolean" }),
-        Type::Binary(_) => json!({ "type": "string", "contentEncoding": "base64" }),
-        Type::Ulid => json!({ "type": "string", "pattern": "^[0-9A-HJKMNP-TV-Z]{26}$" }),
-        Type::Uuid => json!({ "type": "string", "format": "uuid" }),
-        Type::Email => json!({ "type": "string", "format": "email" }),
-        Type::Url => json!({ "type": "string", "format": "uri" }),
-        Type::Timestamp | Type::Datetime => json!({ "type": "string", "format": "date-time" }),
-        Type::Epoch | Type::EpochMs => json!({ "type": "integer", "format": "int64" }),
-        Type::Date => json!({ "type": "string", "format": "date" }),
+        Type::Scalar(scalar, bounds) => scalar.json_schema(*bounds),
         Type::OneOf(texts) => json!({ "type": "string", "enum": texts }),
         Type::List(of, bounds) => {
-            bounded(json!({ "type": "array", "items": self::of(of) }), *bounds, "minItems", "maxItems")
+            bounds.in_schema(json!({ "type": "array", "items": self::of(of) }), "minItems", "maxItems")
         }
         Type::Set(of, bounds) => {
             let set = json!({ "type": "array", "uniqueItems": true, "minItems": 1, "items": self::of(of) });
-            bounded(set, *bounds, "minItems", "maxItems")
+            bounds.in_schema(set, "minItems", "maxItems")
         }
         Type::Map(of, bounds) => {
             let map = json!({ "type": "object", "additionalProperties": self::of(of) });
-            bounded(map, *bounds, "minProperties", "maxProperties")
+            bounds.in_schema(map, "minProperties", "maxProperties")
         }
         Type::Record(fields) => object(&fields.iter().collect::<Vec<_>>()),
         Type::Json | Type::Unknown | Type::Ref { .. } | Type::Copy { .. } => json!({}),
     }
-}
-
-fn whole() -> Value {
-    json!({ "type": ["integer", "string"], "pattern": "^-?[0-9]+$" })
-}
-
-/// Returns whether all values in the bounds are exact in an IEEE 754 double (below 2^53).
-fn is_small(bounds: Bounds) -> bool {
-    let is_safe = |bound: Option<i64>| bound.is_some_and(|bound| bound.abs() < 1 << 53);
-    is_safe(bounds.min) && is_safe(bounds.max)
 }
 
 /// Returns whether the type is written as JSON in a query: anything but scalars and lists or sets of scalars.
@@ -107,33 +76,10 @@ pub(super) fn is_json_in_query(kind: &Type) -> bool {
     }
 }
 
-fn bounded(mut schema: Value, bounds: Bounds, least: &str, most: &str) -> Value {
-    // A minimum length of 0 is implied; a minimum value of 0 is not.
-    if let Some(min) = bounds.min.filter(|min| *min != 0 || least == "minimum") {
-        schema[least] = min.into();
-    }
-    if let Some(max) = bounds.max {
-        schema[most] = max.into();
-    }
-    schema
-}
-
 /// Returns an example value for the document.
 pub(super) fn example(kind: &Type) -> Value {
     match kind.resolved() {
-        Type::String(bounds) | Type::Slug(bounds) => sized("example", *bounds).into(),
-        Type::Int(bounds) => bounds.min.or(bounds.max.filter(|max| *max < 1)).unwrap_or(1).into(),
-        Type::Number | Type::Money => 1.into(),
-        Type::Bool => true.into(),
-        Type::Binary(_) => "ZXhhbXBsZQ==".into(),
-        Type::Ulid => "01KKP2T8SN0000000000000000".into(),
-        Type::Uuid => "6f9619ff-8b86-4011-b42d-00c04fc964ff".into(),
-        Type::Email => "ada@example.com".into(),
-        Type::Url => "https://example.com/".into(),
-        Type::Timestamp | Type::Datetime => "2026-10-31T12:00:00.000Z".into(),
-        Type::Epoch => 1_793_448_000.into(),
-        Type::EpochMs => 1_793_448_000_000_i64.into(),
-        Type::Date => "2026-10-31".into(),
+        Type::Scalar(scalar, bounds) => scalar.json_example(*bounds),
         Type::OneOf(texts) => texts.first().cloned().unwrap_or_default().into(),
         Type::List(of, _) | Type::Set(of, _) => json!([example(of)]),
         Type::Map(of, _) => json!({ "example": example(of) }),
@@ -143,11 +89,4 @@ pub(super) fn example(kind: &Type) -> Value {
         }
         Type::Json | Type::Unknown | Type::Ref { .. } | Type::Copy { .. } => "example".into(),
     }
-}
-
-/// Repeats or truncates the word to satisfy the bounds.
-fn sized(word: &str, bounds: Bounds) -> String {
-    let count = |bound: Option<i64>, none: usize| bound.and_then(|bound| usize::try_from(bound).ok()).unwrap_or(none);
-    let (least, most) = (count(bounds.min, 0), count(bounds.max, usize::MAX));
-    word.chars().cycle().take(word.len().clamp(least, most.max(least))).collect()
 }

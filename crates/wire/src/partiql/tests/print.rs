@@ -1,7 +1,7 @@
 //! Formats statements in a short form for tests.
 
 use keyform_core::AttributeValue;
-use keyform_core::expression::{Comparator, Condition, Operand, Path, PathElement, SetValue, Update, UpdateOperand};
+use keyform_core::expression::{Condition, Operand, Path, PathElement, SetValue, Update, UpdateOperand};
 use keyform_core::operation::ReturnValues;
 use keyform_core::statement::{SelectStatement, Statement};
 
@@ -58,7 +58,7 @@ fn condition(test: &Condition) -> String {
         Condition::Or(sides) => format!("or({})", list(sides, condition)),
         Condition::Not(inner) => format!("not {}", condition(inner)),
         Condition::Compare { left, comparator, right } => {
-            format!("({} {} {})", operand(left), symbol(*comparator), operand(right))
+            format!("({} {} {})", operand(left), comparator.symbol(), operand(right))
         }
         Condition::Between { operand: one, low, high } => {
             format!("({} between {}, {})", operand(one), operand(low), operand(high))
@@ -69,17 +69,6 @@ fn condition(test: &Condition) -> String {
         Condition::AttributeType(place, kind) => format!("type({}, {kind})", path(place)),
         Condition::BeginsWith(one, two) => format!("begins_with({}, {})", operand(one), operand(two)),
         Condition::Contains(one, two) => format!("contains({}, {})", operand(one), operand(two)),
-    }
-}
-
-fn symbol(comparator: Comparator) -> &'static str {
-    match comparator {
-        Comparator::Equal => "=",
-        Comparator::NotEqual => "<>",
-        Comparator::Less => "<",
-        Comparator::LessOrEqual => "<=",
-        Comparator::Greater => ">",
-        Comparator::GreaterOrEqual => ">=",
     }
 }
 

@@ -80,21 +80,12 @@ fn loss(before: &Type, now: &Type) -> Option<String> {
             let gone = old.iter().find(|value| !new.contains(value))?;
             Some(format!("\"{gone}\" is no longer one of the values"))
         }
-        (Type::OneOf(_), Type::String(_)) => None,
-        (Type::String(a) | Type::Slug(a), Type::String(b))
-        | (Type::Slug(a), Type::Slug(b))
-        | (Type::Int(a), Type::Int(b)) => tighter(*a, *b),
-        (Type::Int(_), Type::Number) => None,
+        (Type::OneOf(_), now) if now.free_text().is_some() => None,
+        (Type::Scalar(a, x), Type::Scalar(b, y)) if a == b || a.widened() == Some(*b) => tighter(*x, *y),
         (Type::List(a, x), Type::List(b, y))
         | (Type::Map(a, x), Type::Map(b, y))
         | (Type::Set(a, x), Type::Set(b, y)) => loss(a.resolved(), b.resolved()).or_else(|| tighter(*x, *y)),
-        (
-            Type::Ulid | Type::Uuid | Type::Email | Type::Url | Type::Timestamp | Type::Datetime | Type::Date,
-            Type::String(bounds),
-        ) => tighter(Bounds { min: None, max: None }, *bounds),
-        (before, now) => {
-            (std::mem::discriminant(before) != std::mem::discriminant(now)).then(|| "the type has changed".to_owned())
-        }
+        (before, now) => (!before.is_same_kind(now)).then(|| "the type has changed".to_owned()),
     }
 }
 

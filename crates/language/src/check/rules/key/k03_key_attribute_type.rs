@@ -55,7 +55,7 @@ fn misfit(keyed: Keyed<'_>, part: &KeyPart) -> Option<Diagnostic> {
         match kind {
             KeyType::String => plain_attribute(keyed, part),
             KeyType::Number => not_alone(keyed, part, kind, Type::is_numeric),
-            KeyType::Binary => not_alone(keyed, part, kind, |kind| matches!(kind.resolved(), Type::Binary(_))),
+            KeyType::Binary => not_alone(keyed, part, kind, Type::is_bytes),
         }
     })
 }
@@ -80,8 +80,8 @@ fn why_unfit(field: &Field, format: Format, alone: bool, is_attribute: bool) -> 
         (Type::Map(..) | Type::Record(_), _) => Some("it is a map"),
         (Type::Set(..), _) => Some("it is a set"),
         (Type::Json, _) => Some("it can be any value"),
-        (Type::Bool, Format::Plain) if alone && is_attribute => Some("a boolean cannot be a key"),
-        (Type::Binary(_), _) if !alone => Some("bytes cannot be combined with text"),
+        (kind, Format::Plain) if kind.is_bool() && alone && is_attribute => Some("a boolean cannot be a key"),
+        (kind, _) if kind.is_bytes() && !alone => Some("bytes cannot be combined with text"),
         _ => None,
     }
 }
@@ -90,7 +90,7 @@ fn why_unfit(field: &Field, format: Format, alone: bool, is_attribute: bool) -> 
 fn plain_attribute(keyed: Keyed<'_>, part: &KeyPart) -> Option<Diagnostic> {
     let (field, span) = alone(keyed, part)?;
     let is_text = field.kind.is_text() || matches!(field.kind.resolved(), Type::Unknown);
-    let is_bytes = matches!(field.kind.resolved(), Type::Binary(_));
+    let is_bytes = field.kind.is_bytes();
     if is_text || (field.name != part.attribute && !is_bytes) {
         return None;
     }

@@ -2,7 +2,7 @@
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
-use crate::schema::{Field, FieldId, KeyPart, Type};
+use crate::schema::{Field, FieldId, KeyPart};
 use crate::template::{Shape, can_be_empty};
 
 use super::k02_optional_key_field::missing_sometimes;
@@ -59,9 +59,6 @@ fn finding(keyed: Keyed<'_>, part: &KeyPart) -> Diagnostic {
 }
 
 fn repair(field: &Field) -> String {
-    let max = match field.kind.resolved() {
-        Type::String(bounds) => bounds.max.unwrap_or(128),
-        _ => 128,
-    };
+    let max = field.kind.free_text().and_then(|bounds| bounds.max).unwrap_or(128);
     format!("require at least one character: `{}: string(1..{max})`, or put text before it", field.name)
 }

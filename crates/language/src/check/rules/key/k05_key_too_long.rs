@@ -85,8 +85,12 @@ fn is_bounded_elsewhere(field: &Field) -> bool {
 fn bound(field: &Field) -> String {
     let name = &field.name;
     match field.kind.resolved() {
-        Type::Slug(_) => format!("add a limit: `{name}: slug(1..64)`"),
-        Type::String(_) => format!("add a limit: `{name}: string(1..128)`, or `slug(1..64)` if it has no spaces"),
+        kind if kind.free_text().is_some() => {
+            format!("add a limit: `{name}: string(1..128)`, or `slug(1..64)` if it has no spaces")
+        }
+        Type::Scalar(scalar, _) if field.kind.characters().is_some() => {
+            format!("add a limit: `{name}: {}(1..64)`", scalar.keyword())
+        }
         _ => format!("write `{{{name}:hash}}`, which is always 64 characters"),
     }
 }

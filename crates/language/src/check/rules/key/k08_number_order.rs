@@ -3,7 +3,8 @@
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::KeyType;
-use crate::schema::{Field, FieldId, Format, KeyPart, Part, Read, Type};
+use crate::scalar::Resolution;
+use crate::schema::{Field, FieldId, Format, KeyPart, Part, Read};
 use crate::span::Span;
 use crate::template::Order;
 use crate::template::order::order;
@@ -59,9 +60,11 @@ fn finding(keyed: Keyed<'_>, field: &Field, order: Order, span: Span, read: &Rea
 
 fn repair(field: &Field, order: Order) -> String {
     let name = &field.name;
-    match (field.kind.resolved(), order) {
-        (Type::Epoch, _) => format!("write `{{{name}:s}}`, always 10 digits, or make it a `timestamp`"),
-        (Type::EpochMs, _) => format!("write `{{{name}:ms}}`, always 13 digits, or make it a `timestamp`"),
+    match (field.kind.time().map(|time| time.resolution), order) {
+        (Some(Resolution::Seconds), _) => format!("write `{{{name}:s}}`, always 10 digits, or make it a `timestamp`"),
+        (Some(Resolution::Milliseconds), _) => {
+            format!("write `{{{name}:ms}}`, always 13 digits, or make it a `timestamp`")
+        }
         (_, Order::TooNarrow) => {
             format!("limit `{name}` to what its padding holds: `int(0..999999)` for `pad(6)`")
         }

@@ -2,7 +2,8 @@
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
-use crate::schema::{Field, FieldId, Format, Part, Type};
+use crate::scalar::Resolution;
+use crate::schema::{Field, FieldId, Format, Part};
 use crate::span::Span;
 
 use super::{Keyed, keys, naming, reading};
@@ -33,8 +34,8 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
 fn is_uneven_time(context: &Context<'_>, keyed: Keyed<'_>, id: FieldId) -> bool {
     let field = keyed.entity.field(id);
     match field.kind.resolved() {
-        Type::Datetime => true,
-        Type::String(_) if naming::is_moment(&field.name) => {
+        kind if kind.time().is_some_and(|time| time.resolution == Resolution::Mixed) => true,
+        kind if kind.free_text().is_some() && naming::is_moment(&field.name) => {
             reading::relies_on_order(context, keyed.id, keyed.key.index, id).is_some()
         }
         _ => false,

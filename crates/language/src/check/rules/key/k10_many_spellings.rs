@@ -30,7 +30,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
 }
 
 fn is_raw(field: &Field, format: Format) -> bool {
-    let text = matches!(field.kind, Type::String(_) | Type::Slug(_));
+    let text = matches!(field.kind, Type::Scalar(..)) && field.kind.characters().is_some();
     text && !matches!(format, Format::Upper | Format::Lower)
         && naming::is_personal_name(&field.name)
         && !field.is_generated()

@@ -1,5 +1,6 @@
 //! Estimates the number of values of a partition key.
 
+use crate::scalar::Resolution;
 use crate::schema::{Entity, Field, Format, KeyPart, Part, Type};
 
 use super::naming;
@@ -54,16 +55,20 @@ pub(in crate::check::rules) fn of_field(field: &Field, format: Format) -> Spread
     if matches!(format, Format::Day | Format::Hour | Format::Month) {
         return Spread::Moment;
     }
+    let resolution = kind.time().map(|time| time.resolution);
+    let is_text = kind.free_text().is_some();
+    let is_number_or_time = kind.value_bounds().is_some() || resolution.is_some_and(|it| it != Resolution::Days);
     match kind {
-        Type::Bool => Spread::Few(2),
         Type::OneOf(texts) => Spread::Few(texts.len()),
-        Type::String(_) | Type::Slug(_) if naming::is_one_of_few(&field.name) => Spread::Few(KINDS),
-        Type::Date if !naming::words(&field.name).concat().contains("birth") => Spread::Moment,
-        Type::String(_) | Type::Int(_) | Type::Epoch | Type::EpochMs | Type::Datetime | Type::Timestamp
-            if naming::is_bucket_of_time(&field.name) =>
-        {
-            Spread::Moment
-        }
+        Type::Scalar(scalar, _) => match scalar.few_values() {
+            Some(count) => Spread::Few(count),
+            None if kind.characters().is_some() && naming::is_one_of_few(&field.name) => Spread::Few(KINDS),
+            None if resolution == Some(Resolution::Days) && !naming::words(&field.name).concat().contains("birth") => {
+                Spread::Moment
+            }
+            None if (is_text || is_number_or_time) && naming::is_bucket_of_time(&field.name) => Spread::Moment,
+            None => Spread::Many,
+        },
         _ => Spread::Many,
     }
 }

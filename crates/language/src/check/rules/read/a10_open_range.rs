@@ -1,8 +1,11 @@
 //! A10: a range of a `key` clause extends past the intended keys.
 
+use keyform_core::expression::Comparator;
+
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::plan::ReadPlan;
+use crate::scalar::{Bounds, Scalar, Stored};
 use crate::schema::{Entity, FieldId, Format, KeyTest, Part, Read, Template, Test, Type};
 
 use super::words;
@@ -49,12 +52,7 @@ fn open_end(read: &Read, plan: &ReadPlan, entity: &Entity, test: &KeyTest) -> Di
     finding.help(match ranged_field(plan, entity, &test.template) {
         Some(field) => {
             let name = &entity.field(field).name;
-            let sign = match test.test {
-                Test::After => ">",
-                Test::From => ">=",
-                Test::Before => "<",
-                _ => "<=",
-            };
+            let sign = test.test.comparator().map_or("", Comparator::symbol);
             format!("write it as a parameter, `{name} {sign} …`, without `key`: that range is closed and exact")
         }
         None => format!("use `between` with two keys that both begin with \"{prefix}\""),
@@ -95,5 +93,8 @@ fn cut_value(read: &Read, plan: &ReadPlan, entity: &Entity, test: &KeyTest) -> O
 
 fn has_fixed_width(kind: &Type, format: Format) -> bool {
     let formatted = !matches!(format, Format::Plain | Format::Upper | Format::Lower);
-    formatted || matches!(kind.resolved(), Type::Ulid | Type::Uuid | Type::Timestamp | Type::Date)
+    let is_fixed = |(scalar, bounds): (Scalar, Bounds)| {
+        scalar.stored() == Stored::Text && scalar.counted().is_none() && scalar.language(bounds).width().is_some()
+    };
+    formatted || kind.scalar().is_some_and(is_fixed)
 }

@@ -1,5 +1,7 @@
 //! Formats parts of a model for messages.
 
+use keyform_core::expression::Comparator;
+
 use crate::schema::{Entity, EntityKey, FieldId, Parameter, Part, Read, Template, Test};
 use crate::span::Span;
 
@@ -33,10 +35,10 @@ pub(super) fn parameter(parameter: &Parameter) -> String {
     let argument = |number: usize| parameter.arguments.get(number).map_or(name.as_str(), String::as_str);
     match parameter.test {
         Test::Equal => name.clone(),
-        Test::After => format!("{name} > {}", argument(0)),
-        Test::From => format!("{name} >= {}", argument(0)),
-        Test::Before => format!("{name} < {}", argument(0)),
-        Test::Until => format!("{name} <= {}", argument(0)),
+        Test::After | Test::From | Test::Before | Test::Until => {
+            let symbol = parameter.test.comparator().map_or("", Comparator::symbol);
+            format!("{name} {symbol} {}", argument(0))
+        }
         Test::Between => format!("{name} between {} and {}", argument(0), argument(1)),
         Test::Begins => format!("{name} begins {}", argument(0)),
         Test::In => format!("{name} in {}", argument(0)),

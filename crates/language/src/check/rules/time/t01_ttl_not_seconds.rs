@@ -2,6 +2,7 @@
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::scalar::Resolution;
 use crate::schema::{Entity, Field, Type};
 
 use super::ttl_field;
@@ -23,11 +24,16 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
 }
 
 fn judge(entity: &Entity, field: &Field) -> Option<Diagnostic> {
-    let (severity, why) = match field.kind.resolved() {
-        Type::Epoch | Type::Unknown => return None,
-        Type::Int(_) | Type::Number => (Severity::Warning, "a number without a unit"),
-        Type::EpochMs => (Severity::Error, "milliseconds: read as seconds, this is thousands of years ahead"),
-        Type::Timestamp | Type::Datetime | Type::Date => (Severity::Error, "a string: the service ignores it"),
+    let kind = field.kind.resolved();
+    let resolution = kind.time().map(|time| time.resolution);
+    let (severity, why) = match kind {
+        Type::Unknown => return None,
+        kind if kind.is_numeric() && resolution == Some(Resolution::Seconds) => return None,
+        kind if kind.is_bare_number() => (Severity::Warning, "a number without a unit"),
+        kind if kind.is_numeric() && resolution.is_some() => {
+            (Severity::Error, "milliseconds: read as seconds, this is thousands of years ahead")
+        }
+        _ if resolution.is_some() => (Severity::Error, "a string: the service ignores it"),
         _ => (Severity::Error, "not a number: the service ignores it"),
     };
     let message = format!("items of {} expire by `{}`, which is not a number of seconds", entity.name, field.name);

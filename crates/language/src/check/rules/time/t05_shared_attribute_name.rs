@@ -123,8 +123,8 @@ fn stored(kind: &Type) -> Option<&'static str> {
     Some(match kind.resolved() {
         kind if kind.is_text() => "a text",
         kind if kind.is_numeric() => "a number",
-        Type::Bool => "a boolean",
-        Type::Binary(_) => "bytes",
+        kind if kind.is_bool() => "a boolean",
+        kind if kind.is_bytes() => "bytes",
         Type::List(..) => "a list",
         Type::Map(..) | Type::Record(_) => "a map",
         Type::Set(..) => "a set",

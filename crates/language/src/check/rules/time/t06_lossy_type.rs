@@ -31,7 +31,8 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
 
 fn money(field: &Field) -> Option<Diagnostic> {
     let words = ["balance", "amount", "price", "cost", "credit", "credits", "fee", "budget", "salary"];
-    let is_money = matches!(field.kind.resolved(), Type::Number)
+    let is_money = field.kind.is_bare_number()
+        && field.kind.value_bounds().is_none()
         && words_of(&field.name).iter().any(|word| words.contains(&word.as_str()));
     is_money.then(|| {
         Diagnostic::warning(
@@ -59,8 +60,7 @@ fn words_of(name: &str) -> Vec<String> {
 }
 
 fn large(field: &Field) -> Option<Diagnostic> {
-    let Type::Int(bounds) = field.kind.resolved() else { return None };
-    bounds.max.filter(|&max| max > SAFE_INTEGER_MAX).map(|_| {
+    field.kind.value_bounds()?.max.filter(|&max| max > SAFE_INTEGER_MAX).map(|_| {
         Diagnostic::warning(RULE.code, field.type_span, format!("`{}` can be larger than 2^53", field.name))
             .label("JavaScript rounds it")
             .help("lower the maximum, or store it as a `string`")
@@ -70,7 +70,7 @@ fn large(field: &Field) -> Option<Diagnostic> {
 fn set(field: &Field) -> Option<Diagnostic> {
     let Type::Set(of, _) = field.kind.resolved() else { return None };
     let of = of.resolved();
-    if !(of.is_text() || of.is_numeric() || matches!(of, Type::Binary(_) | Type::Unknown)) {
+    if !(of.is_text() || of.is_numeric() || of.is_bytes() || matches!(of, Type::Unknown)) {
         return Some(
             Diagnostic::error(
                 RULE.code,

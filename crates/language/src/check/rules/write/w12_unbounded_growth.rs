@@ -62,7 +62,7 @@ fn is_long_text(entity: &Entity, change: &Change) -> bool {
     let Some(field) = change.field.filter(|_| change.path().is_empty()).map(|field| entity.field(field)) else {
         return false;
     };
-    let endless = matches!(field.kind.resolved(), Type::String(bounds) if bounds.max.is_none());
+    let endless = field.kind.free_text().is_some_and(|bounds| bounds.max.is_none());
     endless && matches!(change.kind, ChangeKind::Set(_)) && names.contains(&field.name.as_str())
 }
 

@@ -5,7 +5,6 @@
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
-use crate::document::ast::BinaryOp;
 use crate::schema::{Expr, ExprKind, Model, Origin, Parameter, Permission, Place};
 
 pub(super) static RULE: Rule = Rule {
@@ -56,17 +55,13 @@ fn permission(allow: Option<&Permission>) -> Option<&Expr> {
 /// Returns the operand that occurs on both sides of a comparison.
 fn compared_with_itself(condition: &Expr) -> Option<&Place> {
     let (of, with) = match &condition.kind {
-        ExprKind::Binary(operator, left, right) if compares(*operator) => (left, vec![&**right]),
+        ExprKind::Binary(operator, left, right) if operator.is_test() => (left, vec![&**right]),
         ExprKind::Between(of, low, high) => (of, vec![&**low, &**high]),
         ExprKind::In(of, list) => (of, list.iter().collect()),
         _ => return None,
     };
     let ExprKind::Place(place) = &of.kind else { return None };
     with.into_iter().any(|other| of.same(other)).then_some(place)
-}
-
-fn compares(operator: BinaryOp) -> bool {
-    !matches!(operator, BinaryOp::And | BinaryOp::Or | BinaryOp::Plus | BinaryOp::Minus)
 }
 
 fn finding(model: &Model, parameters: &[Parameter], condition: &Expr, place: &Place) -> Diagnostic {

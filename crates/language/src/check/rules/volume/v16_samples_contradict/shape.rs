@@ -2,6 +2,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::samples::{Item, Value};
+use crate::scalar::Resolution;
 use crate::schema::{Entity, EntityId, Field, FieldId, Model, Part, Type};
 
 use super::RULE;
@@ -37,7 +38,7 @@ fn stored(kind: &Type) -> Option<&'static str> {
     match kind.resolved() {
         kind if kind.is_text() => Some("S"),
         kind if kind.is_numeric() => Some("N"),
-        Type::Bool => Some("BOOL"),
+        kind if kind.is_bool() => Some("BOOL"),
         _ => None,
     }
 }
@@ -60,8 +61,10 @@ fn times(field: &Field, items: &[&Item]) -> Option<Diagnostic> {
     let is_fixed = |text: &&str| {
         text.len() == 24 && text.ends_with('Z') && text.as_bytes()[10] == b'T' && text.as_bytes()[19] == b'.'
     };
+    let resolution = field.kind.time().map(|time| time.resolution);
+    let is_timestamp = field.kind.is_text() && resolution == Some(Resolution::Milliseconds);
     let mut texts = items.iter().filter_map(|item| item.get(&field.name)?.text());
-    let odd = texts.find(|text| matches!(field.kind.resolved(), Type::Timestamp) && !is_fixed(text))?;
+    let odd = texts.find(|text| is_timestamp && !is_fixed(text))?;
     Some(
         Diagnostic::warning(
             RULE.code,
