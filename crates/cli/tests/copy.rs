@@ -1,6 +1,7 @@
 //! `keyform copy`, `export`, `import --to` and `deploy` as processes that are killed and resumed.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![expect(clippy::disallowed_methods, reason = "a copy is limited in real time")]
 
 use std::fs;
 use std::path::Path;

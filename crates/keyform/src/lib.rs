@@ -44,7 +44,6 @@ mod models;
 mod rehearse;
 mod remote_probe;
 mod serve;
-pub mod surroundings;
 pub mod typed;
 
 /// Compiles and runs the examples of the page on typed Rust.
@@ -63,16 +62,17 @@ struct Applications;
 struct Readme;
 
 pub use keyform_core::{
-    AttributeValue, Attributes, Error, ErrorCode, Execute, Item, Number, Operation, Output, Value, ValueRef, capacity,
-    error, execute, expression, limits, operation, statement, table, value,
+    AttributeValue, Attributes, Error, ErrorCode, Execute, Item, Number, Operation, Output, Value, ValueRef, World,
+    capacity, error, execute, expression, limits, operation, statement, table, value, world,
 };
-pub use keyform_engine::{Database, Encryption, OpenError, Options, env, keys, store};
+pub use keyform_engine::{Database, Encryption, OpenError, Options, keys, store};
 pub use keyform_language as language;
 pub use keyform_live as live;
 #[doc(inline)]
 pub use keyform_macros::model;
 pub use keyform_runtime as runtime;
 pub use keyform_server as server;
+pub use keyform_world::SystemWorld;
 pub use models::{Ground, ModelFileError, ModelFiles, Reload, unnamed_table};
 pub use rehearse::{Rehearsal, Rehearse, RehearseError, Stage};
 pub use serde;

@@ -13,6 +13,7 @@
 //!
 //! `KEYFORM_BLESS=1 cargo test -p keyform --test behaviours` regenerates the answers; review the diff like code.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![expect(clippy::disallowed_methods, reason = "other stores catch up in real time")]
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

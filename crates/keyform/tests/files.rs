@@ -10,10 +10,10 @@ use std::sync::Arc;
 use base64::Engine as _;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use keyform::SystemWorld;
 use keyform::copy::{CopyError, fingerprint};
 use keyform::files::{Export, Format, Import, export, import};
 use keyform::operation::{CreateTable, GetItem, PutItem};
-use keyform::surroundings::System;
 use keyform::table::{KeySchema, ScalarType};
 use keyform::{AttributeValue, Attributes, Execute, Operation, Output};
 use keyform_scenario::fault::Mortal;
@@ -32,7 +32,7 @@ async fn make(store: &dyn Execute, table: &str) {
         ..CreateTable::named(table)
     };
     store.execute(Operation::CreateTable(create)).await.unwrap();
-    keyform::runtime::deploy::ready(store, &System, table, Default::default()).await.unwrap();
+    keyform::runtime::deploy::ready(store, &SystemWorld, table, Default::default()).await.unwrap();
 }
 
 fn number(text: &str) -> AttributeValue {
@@ -94,7 +94,7 @@ async fn write(store: &Arc<dyn Execute>, table: &str, to: &Path, format: Format)
         to,
         format,
         segments: 3,
-        surroundings: Arc::new(System),
+        surroundings: Arc::new(SystemWorld),
         progress: Arc::new(|_| {}),
     })
     .await
@@ -118,7 +118,7 @@ fn of_file<'a>(store: &Arc<dyn Execute>, table: &'a str, from: &'a Path) -> Impo
         overwrite: false,
         write_units: None,
         checkpoint: None,
-        surroundings: Arc::new(System),
+        surroundings: Arc::new(SystemWorld),
         progress: Arc::new(|_| {}),
     }
 }

@@ -4,18 +4,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each crate with the workspace crates that it may use, dev-dependencies included.
-const MAY_USE: [(&str, &[&str]); 12] = [
+const MAY_USE: [(&str, &[&str]); 13] = [
     ("core", &[]),
+    ("world", &["core"]),
     ("wire", &["core"]),
-    ("engine", &["core"]),
+    ("engine", &["core", "world"]),
     ("language", &["core"]),
     ("codegen", &["core", "language"]),
     ("runtime", &["core", "language"]),
     ("aws", &["core"]),
     ("live", &["core", "language", "runtime"]),
-    ("server", &["core", "wire", "language", "runtime", "live"]),
+    ("server", &["core", "world", "wire", "language", "runtime", "live"]),
     ("macros", &["language", "codegen"]),
-    ("keyform", &["core", "wire", "engine", "language", "codegen", "runtime", "aws", "live", "server", "macros"]),
+    (
+        "keyform",
+        &["core", "world", "wire", "engine", "language", "codegen", "runtime", "aws", "live", "server", "macros"],
+    ),
     ("cli", &["keyform"]),
 ];
 

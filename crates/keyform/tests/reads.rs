@@ -16,7 +16,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use compare::{compare, holds, normalised, text};
-use keyform::env::ManualEnv;
 use keyform::language::Checked;
 use keyform::language::bind::{self, Fresh, Inputs};
 use keyform::language::document::ast::{BinaryOp, Number as Quantity};
@@ -30,6 +29,7 @@ use keyform::operation::{PageOutput, PutItem};
 use keyform::store::Store;
 use keyform::{AttributeValue, Attributes, Database, Item, Number, Operation, Options, Output};
 use keyform_scenario::Dice;
+use keyform_world::testing::ManualWorld;
 
 const NOW_MS: u64 = 1_773_480_413_589;
 const SEEDS: u64 = 8;
@@ -89,8 +89,8 @@ struct World {
 impl World {
     fn new(text: &str, dice: &mut Dice) -> Self {
         let checked = Checked::read(text);
-        let env = Arc::new(ManualEnv::at_ms(NOW_MS));
-        let options = Options { env, sweep_interval: None, ..Options::default() };
+        let env = Arc::new(ManualWorld::at_ms(NOW_MS));
+        let options = Options { world: env, sweep_interval: None, ..Options::default() };
         let database = Database::on(Store::in_memory(), options).expect("an empty store opens");
         for table in &checked.model.tables {
             let create = bind::create_table(table, &inputs(Attributes::new()));

@@ -45,6 +45,7 @@ mod stall;
 mod stream;
 mod strict;
 mod throttle;
+mod timer;
 mod work;
 mod worker;
 
@@ -55,5 +56,5 @@ pub use error::StartError;
 pub use metrics::{Figure, FigureKind};
 pub use security::Security;
 pub use server::{Running, Server};
-pub use settings::{Clock, Limits, MetricsAddress, Probe, Settings, Timeouts};
-pub use throttle::{Attempts, Rate, Stopwatch, Throttle, Throttled};
+pub use settings::{Limits, MetricsAddress, Probe, Settings, Timeouts};
+pub use throttle::{Attempts, Rate, Throttle, Throttled};

@@ -5,9 +5,9 @@
 mod support;
 
 use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
 
 use keyform_server::{Credentials, Settings};
+use keyform_world::testing::ManualWorld;
 use support::{Answer, Client, settings, start};
 
 /// Signature that botocore computes for the request below.
@@ -18,8 +18,8 @@ const SIGNED_AT_SECS: u64 = 1_440_938_160;
 fn protected(now_secs: u64) -> Settings {
     let secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY".to_owned();
     let credentials = Credentials::new([("AKIDEXAMPLE".to_owned(), secret)]);
-    let clock: keyform_server::Clock = Arc::new(move || UNIX_EPOCH + Duration::from_secs(now_secs));
-    Settings { credentials, clock, ..settings() }
+    let world = Arc::new(ManualWorld::at_ms(now_secs * 1000));
+    Settings { credentials, world, ..settings() }
 }
 
 fn send(settings: Settings, access_key: &str, signature: &str) -> Answer {

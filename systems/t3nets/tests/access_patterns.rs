@@ -5,8 +5,8 @@ mod support;
 
 use std::time::Duration;
 
+use keyform::World as _;
 use keyform::operation::{GetItem, GetItemOutput, PutItem};
-use keyform::runtime::run::Surroundings as _;
 use keyform::{Attributes, CallError, Date, Operation, Output, Timestamp};
 use keyform_scenario::{Scene, eventually, on_every_store};
 use keyform_t3nets::channels::{self, Channel, ChannelType};

@@ -1,5 +1,6 @@
 //! Flows: onboarding, message resolution, turns recorded once, conversations that end; in Rust and over HTTP.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![expect(clippy::disallowed_methods, reason = "the test gives up after real time")]
 
 mod support;
 

@@ -1,6 +1,8 @@
 //! A run: tables are made everywhere, requests sent to every server, outcomes compared, and servers that disagree
 //! about an item brought together again, so that one difference does not cause a hundred.
 
+#![expect(clippy::disallowed_methods, reason = "it waits for servers")]
+
 use std::io;
 use std::thread::sleep;
 use std::time::{Duration, Instant};

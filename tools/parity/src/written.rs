@@ -1,5 +1,7 @@
 //! Writes of one item and the records that they leave in the table's stream, without the numbers and times of each server.
 
+#![expect(clippy::disallowed_methods, reason = "it waits for servers")]
+
 use std::thread::sleep;
 use std::time::Duration;
 

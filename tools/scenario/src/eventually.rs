@@ -1,5 +1,7 @@
 //! What an index has a moment later.
 
+#![expect(clippy::disallowed_methods, reason = "other stores catch up in real time")]
+
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
 

@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use keyform::aws::{Credentials, Options, Remote};
-use keyform::language::bind::Fresh as _;
 use keyform::server::{Running, Server, Settings};
-use keyform::surroundings::System;
-use keyform::{Database, Execute};
+use keyform::{Database, Execute, SystemWorld, World as _};
 
 use crate::{CaughtUp, Scene};
 
@@ -94,5 +92,5 @@ pub async fn connect(url: String) -> Remote {
 /// A stage that nobody else has: the tables that are named by it are the test's own, on a store that others have too.
 #[must_use]
 pub fn stage() -> String {
-    System.code(8).to_lowercase()
+    SystemWorld.code(8).to_lowercase()
 }

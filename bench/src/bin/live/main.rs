@@ -14,7 +14,7 @@ use keyform::Database;
 use keyform::language::Checked;
 use keyform::runtime::run::{Call, Runner, Settings as RunSettings};
 use keyform::server::{Limits, Models, Running, Served, Server, Settings, Tables};
-use keyform::surroundings::System;
+use keyform::SystemWorld;
 
 const MODEL: &str = r#"
 model chat
@@ -77,7 +77,7 @@ fn main() {
 
 fn runner(database: &Database) -> Runner {
     let checked = Arc::new(Checked::read(MODEL));
-    let runner = Runner::new(checked, Arc::new(database.clone()), Arc::new(System), RunSettings::default());
+    let runner = Runner::new(checked, Arc::new(database.clone()), Arc::new(SystemWorld), RunSettings::default());
     runner.expect("the model has no errors")
 }
 

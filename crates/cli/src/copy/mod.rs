@@ -8,9 +8,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use keyform::SystemWorld;
 use keyform::copy::{Checkpoint, Copier, Follow, Settings};
 use keyform::operation::ListTables;
-use keyform::surroundings::System;
 use keyform::{Execute, Operation, Output};
 use tokio::sync::watch;
 
@@ -86,7 +86,7 @@ async fn copy(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     let copier = Copier {
         from: source.store(),
         to: target.store(),
-        surroundings: Arc::new(System),
+        surroundings: Arc::new(SystemWorld),
         settings,
         checkpoint: checkpoint.clone(),
         progress: Arc::new(move |progress| told.show(progress)),

@@ -2,9 +2,10 @@
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use keyform::copy::{Phase, Progress};
+use keyform::{SystemWorld, World as _};
 
 use crate::output;
 
@@ -19,8 +20,9 @@ pub(super) struct Line {
 }
 
 struct State {
-    begun: Instant,
-    told: Option<Instant>,
+    /// Moments on the monotonic clock.
+    begun: Duration,
+    told: Option<Duration>,
     is_open: bool,
     table: String,
     /// Items that an earlier run copied.
@@ -29,7 +31,8 @@ struct State {
 
 impl Default for Line {
     fn default() -> Self {
-        let state = State { begun: Instant::now(), told: None, is_open: false, table: String::new(), before: 0 };
+        let state =
+            State { begun: SystemWorld.monotonic(), told: None, is_open: false, table: String::new(), before: 0 };
         Self { state: Mutex::new(state), is_terminal: std::io::stderr().is_terminal() }
     }
 }
@@ -37,17 +40,18 @@ impl Default for Line {
 impl Line {
     pub(super) fn show(&self, progress: &Progress) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = SystemWorld.monotonic();
         if state.table != progress.table {
             state.table.clone_from(&progress.table);
-            (state.begun, state.before) = (Instant::now(), progress.items);
+            (state.begun, state.before) = (now, progress.items);
         }
         let between = if self.is_terminal { ON_TERMINAL } else { ELSEWHERE };
-        if state.told.is_some_and(|told| told.elapsed() < between) || (!self.is_terminal && state.told.is_none()) {
-            state.told.get_or_insert_with(Instant::now);
+        if state.told.is_some_and(|told| now - told < between) || (!self.is_terminal && state.told.is_none()) {
+            state.told.get_or_insert(now);
             return;
         }
-        state.told = Some(Instant::now());
-        let text = words(progress, state.begun.elapsed(), state.before);
+        state.told = Some(now);
+        let text = words(progress, now - state.begun, state.before);
         if self.is_terminal {
             state.is_open = true;
             // Ignore errors: standard error may be closed.
@@ -60,9 +64,10 @@ impl Line {
     /// Displays the number of items so far.
     pub(super) fn count(&self, table: &str, items: u64) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.is_terminal && state.told.is_none_or(|told| told.elapsed() >= ON_TERMINAL) {
-            (state.told, state.is_open) = (Some(Instant::now()), true);
-            let rate = items as f64 / state.begun.elapsed().as_secs_f64().max(0.001);
+        let now = SystemWorld.monotonic();
+        if self.is_terminal && state.told.is_none_or(|told| now - told >= ON_TERMINAL) {
+            (state.told, state.is_open) = (Some(now), true);
+            let rate = items as f64 / (now - state.begun).as_secs_f64().max(0.001);
             drop(write!(std::io::stderr(), "\r\u{1b}[K{table}: {items} items, {rate:.0} items/s"));
         }
     }

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use keyform_core::World;
 use keyform_core::execute::BoxFuture;
 use keyform_live::handle::{EntityChange, HandleError, Handlers};
 use keyform_runtime::run::{Caller, Runner};
@@ -90,6 +91,11 @@ impl Application {
             handlers,
             sample: None,
         }
+    }
+
+    /// Returns the clock, timer and randomness of its model.
+    pub(super) fn world(&self) -> &Arc<dyn World> {
+        self.runner.world()
     }
 
     /// Adds a procedure that clients can call.

@@ -31,11 +31,11 @@ impl Calls {
         check_variables(&checked, &options)?;
         let settings = Settings {
             variables: options.variables,
-            cursor_key: options.cursor_key.unwrap_or_else(random_key),
+            cursor_key: options.cursor_key.unwrap_or_else(|| options.world.random()),
             without_transactions: options.without_transactions,
             field_keys: options.field_keys,
         };
-        let runner = Runner::new(Arc::new(checked), store, options.surroundings, settings)?;
+        let runner = Runner::new(Arc::new(checked), store, options.world, settings)?;
         Ok(Self { runner, caller: Caller::System, token: None })
     }
 
@@ -120,12 +120,6 @@ fn check_variables(checked: &Checked, options: &ModelOptions) -> Result<(), Call
         Some(name) => Err(CallError::Variable(name)),
         None => Ok(()),
     }
-}
-
-fn random_key() -> [u8; 32] {
-    let mut key = [0; 32];
-    getrandom::fill(&mut key).expect("the operating system has randomness");
-    key
 }
 
 fn structs<T: FromAttributes>(items: Vec<Found>) -> Result<Vec<T>, CallError> {

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use keyform_runtime::run::{Settings, Surroundings};
+use keyform_core::World;
+use keyform_runtime::run::Settings;
 use keyform_runtime::seal::Keyring;
-
-use crate::surroundings::System;
 
 /// Options of a model's typed handle: variables, keys and clock.
 ///
@@ -20,7 +19,7 @@ pub struct ModelOptions {
     pub(super) cursor_key: Option<[u8; 32]>,
     pub(super) without_transactions: bool,
     pub(super) field_keys: Option<Arc<Keyring>>,
-    pub(super) surroundings: Arc<dyn Surroundings>,
+    pub(crate) world: Arc<dyn World>,
 }
 
 impl ModelOptions {
@@ -32,7 +31,7 @@ impl ModelOptions {
             cursor_key: None,
             without_transactions: false,
             field_keys: None,
-            surroundings: Arc::new(System),
+            world: keyform_world::system(),
         }
     }
 
@@ -65,18 +64,11 @@ impl ModelOptions {
         self
     }
 
-    /// Replaces the system's clock, id generator and timer, for tests.
+    /// Replaces the real clock, timer and randomness, for tests.
     #[must_use]
-    pub fn surroundings(mut self, surroundings: impl Surroundings + 'static) -> Self {
-        self.surroundings = Arc::new(surroundings);
+    pub fn in_world(mut self, world: impl World + 'static) -> Self {
+        self.world = Arc::new(world);
         self
-    }
-}
-
-impl ModelOptions {
-    /// Returns the clock, id generator and timer.
-    pub(crate) fn world(&self) -> Arc<dyn Surroundings> {
-        self.surroundings.clone()
     }
 }
 
@@ -88,7 +80,7 @@ impl From<Settings> for ModelOptions {
             cursor_key: Some(settings.cursor_key),
             without_transactions: settings.without_transactions,
             field_keys: settings.field_keys,
-            surroundings: Arc::new(System),
+            world: keyform_world::system(),
         }
     }
 }

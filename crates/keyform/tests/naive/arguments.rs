@@ -2,8 +2,9 @@
 
 use std::mem::discriminant;
 
+use keyform::World;
 use keyform::language::schema::{Field, Model, Parameter, Permission, Test, Type};
-use keyform::runtime::run::{self, Surroundings};
+use keyform::runtime::run;
 use keyform::{AttributeValue, Attributes};
 use keyform_scenario::Dice;
 

@@ -18,7 +18,7 @@
 //!
 //! While an evolution is open, `evolving` and `merged` read the new form and then the old one, and `settle` migrates
 //! the items that a write touches. `live` supports live reads. `tables` creates the store's tables, `reseal`
-//! re-encrypts fields under a new key. Clock, randomness and sleeping come from [`Surroundings`], so tests control
+//! re-encrypts fields under a new key. Clock, randomness and sleeping come from a [`World`], so tests control
 //! them.
 
 mod arguments;
@@ -40,11 +40,11 @@ mod outcome;
 mod permit;
 mod read;
 mod readable;
+mod remembered;
 mod removal;
 mod reseal;
 mod restrict;
 mod settle;
-mod surroundings;
 mod tables;
 mod write;
 
@@ -53,7 +53,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use keyform_core::execute::BoxFuture;
-use keyform_core::{Attributes, Error, Execute, Item, Operation, Output};
+use keyform_core::{Attributes, Error, Execute, Item, Operation, Output, World};
 
 use crate::seal::{Keyring, SealError};
 use keyform_language::Checked;
@@ -70,7 +70,6 @@ pub use live::{LivePage, LiveRead, Passed, Reach, Seen};
 pub use misfit::{in_words, misfit};
 pub(crate) use once::{EXPIRES as ANSWERS_EXPIRE, answer_table};
 pub use reseal::Resealed;
-pub use surroundings::{Surroundings, Waiting};
 
 /// Runs the patterns of a model on a store.
 #[derive(Clone)]
@@ -78,7 +77,7 @@ pub struct Runner {
     checked: Arc<Checked>,
     patterns: Arc<Patterns>,
     store: Arc<dyn Execute>,
-    surroundings: Arc<dyn Surroundings>,
+    surroundings: Arc<dyn World>,
     settings: Arc<Settings>,
     evolving: Option<Arc<evolving::Evolving>>,
 }
@@ -148,7 +147,7 @@ impl Runner {
     pub fn new(
         checked: Arc<Checked>,
         store: Arc<dyn Execute>,
-        surroundings: Arc<dyn Surroundings>,
+        surroundings: Arc<dyn World>,
         settings: Settings,
     ) -> Result<Self, RunError> {
         if checked.has_errors() {
@@ -273,7 +272,7 @@ impl Runner {
             start: None,
             token: None,
             now_millis: self.surroundings.now_millis(),
-            fresh: self.surroundings.fresh(),
+            fresh: &self.surroundings,
             sealing: None,
         }
     }

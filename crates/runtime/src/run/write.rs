@@ -16,7 +16,7 @@ use crate::seal::Sealing;
 use super::found::{Answer, Found};
 use super::known::Known;
 use super::once::{self, Once};
-use super::surroundings::Remembered;
+use super::remembered::Remembered;
 use super::{Call, Caller, RunError, Runner, outcome};
 
 const TRIES_MAX: u32 = 8;
@@ -77,10 +77,10 @@ impl Runner {
         }
         // ADR 0010: ids, time, token and salt are fixed for all attempts. A retry sends the identical request, so a
         // store that already applied it recognises the token.
-        let fresh = Remembered::new(self.surroundings.fresh());
+        let fresh = Remembered::new(&self.surroundings);
         let now_millis = self.surroundings.now_millis();
-        let token = write.idempotent.map(|_| call.token.clone().unwrap_or_else(|| self.surroundings.fresh().uuid()));
-        let salt = self.settings.field_keys.as_ref().map(|_| self.surroundings.fresh().token(SALT_BYTES));
+        let token = write.idempotent.map(|_| call.token.clone().unwrap_or_else(|| self.surroundings.uuid()));
+        let salt = self.settings.field_keys.as_ref().map(|_| self.surroundings.token(SALT_BYTES));
         let mut tries = 0;
         loop {
             fresh.rewind();

@@ -40,9 +40,9 @@ impl Served {
     #[must_use]
     pub fn new(runner: Runner, tables: Tables) -> Self {
         Self {
+            throttle: Throttle::in_world(runner.world().clone()),
             runner,
             flows: Vec::new(),
-            throttle: Throttle::new(),
             limits: BTreeMap::new(),
             tables,
             made: OnceCell::new(),

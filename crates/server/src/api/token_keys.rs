@@ -17,6 +17,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use aws_lc_rs::{hmac, signature};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use keyform_core::World as _;
+use keyform_world::SystemWorld;
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
@@ -69,7 +71,7 @@ impl TokenKeys {
     #[must_use]
     pub fn made_up() -> Self {
         let mut secret = Zeroizing::new([0; SECRET_BYTES_MIN]);
-        getrandom::fill(secret.as_mut()).expect("the operating system has randomness");
+        SystemWorld.fill(secret.as_mut());
         let kind = Kind::Hs256(Box::new(hmac::Key::new(hmac::HMAC_SHA256, secret.as_ref())));
         Self { keys: vec![TokenKey { id: None, kind }], made_up: true }
     }

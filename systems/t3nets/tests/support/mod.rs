@@ -1,8 +1,8 @@
 //! Tenants and people for scenarios. Stores are shared, so every id is unique.
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use keyform::language::bind::Fresh as _;
-use keyform::surroundings::System;
+use keyform::SystemWorld;
+use keyform::World as _;
 use keyform_scenario::Scene;
 use keyform_t3nets::model::{
     Caller, ConversationId, CreateTenantInput, CreateUserInput, SaveTurnInput, T3nets, Tenant, TenantId, User, UserId,
@@ -24,7 +24,7 @@ pub fn handle(scene: &Scene) -> T3nets {
 
 /// Returns a unique name.
 pub fn fresh(prefix: &str) -> String {
-    format!("{prefix}-{}", System.code(10).to_lowercase())
+    format!("{prefix}-{}", SystemWorld.code(10).to_lowercase())
 }
 
 pub fn id<T: std::str::FromStr<Err: std::fmt::Debug>>(text: &str) -> T {

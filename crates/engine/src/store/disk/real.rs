@@ -51,14 +51,14 @@ impl Disk for RealDisk {
     /// Locks the directory itself and the file `LOCK` in it (ADR 0029). A directory with files cannot be removed, so
     /// deleting `LOCK` by hand does not admit a second process. `LOCK` is for systems that cannot lock directories
     /// (Windows, network file systems), and names the process that holds it.
-    fn lock(&self) -> io::Result<Box<dyn DiskLock>> {
+    fn lock(&self, now_secs: u64) -> io::Result<Box<dyn DiskLock>> {
         // The store has already recognized the directory as its own; the modes of a foreign one are not changed.
         owner_only::tighten_directory(&self.root);
         let directory = lock_directory(&self.root)?;
         let file =
             owner_only::options().create(true).truncate(false).read(true).write(true).open(self.path(LOCK_NAME))?;
         try_lock(&file)?;
-        if let Err(error) = holder::note(&file) {
+        if let Err(error) = holder::note(&file, now_secs) {
             // Only the name of the process in a later error message is lost.
             tracing::debug!(%error, "the process id could not be written to LOCK");
         }
