@@ -4,11 +4,12 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use keyform::ExecuteExt;
 use keyform::application::Application;
 use keyform::flow::Host;
 use keyform::operation::ListTables;
+use keyform::{ExecuteExt, SystemWorld};
 use keyform::server::Models;
+use keyform::world::timeout;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -101,7 +102,7 @@ impl Applications {
         let Some(runtime) = self.0.runtime.get() else { return };
         self.0.stop.send_replace(true);
         let tasks = std::mem::take(&mut *self.0.at_work.lock().unwrap_or_else(PoisonError::into_inner));
-        let ended = runtime.block_on(async { tokio::time::timeout(STOP_TIME_MAX, all(tasks)).await });
+        let ended = runtime.block_on(async { timeout(&SystemWorld, STOP_TIME_MAX, all(tasks)).await });
         if ended.is_err() {
             tracing::warn!("jobs did not end in time and were cancelled");
         }

@@ -11,7 +11,7 @@ use crate::output;
 pub(crate) fn add(config: &Config, id: Option<&str>, secret: Option<&str>, replace: bool) -> Result<(), Failure> {
     let file = config.credentials_file()?;
     let mut credentials = Credentials::load(&file)?;
-    let (fresh_id, fresh_secret) = generate_credentials()?;
+    let (fresh_id, fresh_secret) = generate_credentials();
     let id = id.unwrap_or(&fresh_id);
     if !replace && credentials.ids().any(|known| known == id) {
         return Err(Failure::new(format!(

@@ -6,9 +6,10 @@
 //!    retried.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::{SinkExt as _, StreamExt as _};
+use keyform::{SystemWorld, World as _};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
@@ -105,12 +106,12 @@ impl Socket {
         };
         let mut tries = 0;
         loop {
-            let begun = Instant::now();
+            let begun = SystemWorld.monotonic();
             let why = match self.serve(stream).await {
                 Ended::Unwanted => return,
                 Ended::Lost(why) => why,
             };
-            if self.has_news || begun.elapsed() > LASTING {
+            if self.has_news || SystemWorld.monotonic() - begun > LASTING {
                 tries = 0;
             }
             self.tell(Heard::Lost(why));
@@ -130,7 +131,7 @@ impl Socket {
     async fn connect_again(&self, tries: &mut u32) -> Result<Stream, String> {
         let mut why = "the server closes every connection".to_owned();
         while *tries < TRIES_MAX {
-            tokio::time::sleep(PAUSE * 2u32.pow(*tries)).await;
+            SystemWorld.sleep(PAUSE * 2u32.pow(*tries)).await;
             *tries += 1;
             match self.connect().await {
                 Ok(stream) => return Ok(stream),

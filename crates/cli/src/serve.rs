@@ -15,7 +15,7 @@ use keyform::language::{Checked, Severity, check::Target};
 use keyform::runtime::run::Runner;
 use keyform::server::{Credentials, Limits, MetricsAddress, Models, Running, Security, Server, Settings, Timeouts};
 use keyform::store::StoreError;
-use keyform::{Database, Encryption, Execute, Ground, ModelFiles, OpenError, Options, Reload};
+use keyform::{Database, Encryption, Execute, Ground, ModelFiles, OpenError, Options, Reload, SystemWorld};
 use tokio::runtime::Runtime;
 
 use crate::applications::Applications;
@@ -146,7 +146,7 @@ fn offer(
         Some(folder) => host.with_folder(folder),
         None => host,
     });
-    let mut files = ModelFiles::open_on(&[], Ground { store, tables, settings })?;
+    let mut files = ModelFiles::open_on(&[], Ground { store, tables, settings, world: Arc::new(SystemWorld) })?;
     for name in &request.models {
         match systems::find(name) {
             Some(system) => files.add_application(&applications.named(system)?)?,
@@ -255,7 +255,7 @@ fn watch(mut files: ModelFiles) {
     }
     thread::spawn(move || {
         loop {
-            thread::sleep(RELOAD_INTERVAL);
+            SystemWorld.pause(RELOAD_INTERVAL);
             for event in files.reload() {
                 report(&event);
             }

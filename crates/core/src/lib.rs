@@ -8,7 +8,7 @@
 //! 3. The result is an [`operation::Output`], or an [`error::Error`] with DynamoDB's error code and message.
 //!
 //! [`capacity`] and [`limits`] hold the size and capacity-unit rules; [`table`] holds key
-//! schemas, indexes and table descriptions.
+//! schemas, indexes and table descriptions. [`world`] is the clock, timer and randomness that all crates above are given.
 
 pub mod capacity;
 pub mod error;
@@ -19,8 +19,10 @@ pub mod operation;
 pub mod statement;
 pub mod table;
 pub mod value;
+pub mod world;
 
 pub use error::{Error, ErrorCode};
 pub use execute::{Execute, ExecuteExt};
 pub use operation::{Operation, Output};
 pub use value::{AttributeValue, Attributes, Item, Number, Value, ValueRef};
+pub use world::World;

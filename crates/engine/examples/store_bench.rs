@@ -4,6 +4,7 @@
 //!
 //! `cargo run --release -p keyform-engine --example store_bench -- [items] [directory] [seconds of steady load]`
 
+#![expect(clippy::disallowed_methods, reason = "it measures real time")]
 #![expect(clippy::print_stdout, reason = "a measurement is there to be read")]
 
 use std::error::Error;

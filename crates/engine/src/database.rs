@@ -9,12 +9,11 @@ use std::time::Duration;
 
 use keyform_core::execute::{BoxFuture, Watch};
 use keyform_core::operation::{Request, SequenceNumber};
-use keyform_core::{Error, Execute, Operation, Output};
+use keyform_core::{Error, Execute, Operation, Output, World};
 
 use crate::background::Background;
 use crate::catalog::Position;
 use crate::engine::{Engine, Settings, Step, Waiting, store_failed};
-use crate::env::{Env, SystemEnv};
 use crate::keys::{self, KeyError};
 use crate::store::{Durability, RealDisk, Store, StoreError, StoreOptions, StoreStats};
 
@@ -38,8 +37,8 @@ pub struct Options {
     pub encryption: Encryption,
     /// Upper limit of the block cache in bytes. `None` means an eighth of the memory of the machine or container.
     pub cache_bytes: Option<usize>,
-    /// Source of time and randomness.
-    pub env: Arc<dyn Env>,
+    /// Clock and randomness; the real ones by default.
+    pub world: Arc<dyn World>,
     /// Region and account shown in ARNs, and the limits of stream shards.
     pub settings: Settings,
     /// Interval of background work such as expiry and trimming. `None` starts no background thread; work then runs only
@@ -75,7 +74,7 @@ impl Default for Options {
             durability: Durability::Sync,
             encryption: Encryption::default(),
             cache_bytes: None,
-            env: Arc::new(SystemEnv),
+            world: keyform_world::system(),
             settings: Settings::default(),
             sweep_interval: Some(Duration::from_secs(1)),
         }
@@ -187,9 +186,11 @@ impl Database {
         let disk =
             RealDisk::new(directory).map_err(|source| OpenError::Directory { path: directory.to_owned(), source })?;
         let master_key_file = options.encryption.clone().master_key_file()?;
-        let ring = master_key_file.map(|file| keys::open(directory, &file)).transpose()?;
+        let ring = master_key_file.map(|file| keys::open(directory, &file, &*options.world)).transpose()?;
         let neighbours = keys::KEY_RING_FILES.map(str::to_owned).to_vec();
-        let mut store_options = StoreOptions { durability: options.durability, neighbours, ..StoreOptions::default() };
+        let world = Arc::clone(&options.world);
+        let mut store_options =
+            StoreOptions { durability: options.durability, neighbours, world, ..StoreOptions::default() };
         store_options.block_cache_bytes = options.cache_bytes.unwrap_or(store_options.block_cache_bytes);
         let store = Store::open(Arc::new(disk), ring.map(|ring| ring.data_keys()), store_options)?;
         Self::on(store, options)
@@ -200,7 +201,7 @@ impl Database {
     /// # Errors
     /// When the store's catalog cannot be read.
     pub fn on(store: Store, options: Options) -> Result<Self, OpenError> {
-        let engine = Arc::new(Engine::open(store, options.env, options.settings)?);
+        let engine = Arc::new(Engine::open(store, options.world, options.settings)?);
         let background = Background::start(Arc::clone(&engine), options.sweep_interval);
         Ok(Self { inner: Arc::new(Inner { engine, background }) })
     }

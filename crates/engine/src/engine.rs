@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use keyform_core::error::remote;
-use keyform_core::{Error, Operation, Output};
+use keyform_core::{Error, Operation, Output, World};
 use parking_lot::RwLock;
 
 use crate::background::Work;
 use crate::catalog::load::{self, Loaded, Statistics};
 use crate::catalog::{Catalog, Table};
-use crate::env::Env;
 use crate::layout::IndexId;
 use crate::lock::{InFlight, InFlightMarks, KeyLocks};
 use crate::store::{Batch, Commit, Snapshot, Store, StoreError};
@@ -26,7 +25,7 @@ pub struct Engine {
     pub(crate) locks: KeyLocks,
     pub(crate) in_flight: InFlight,
     pub(crate) work: Work,
-    pub(crate) env: Arc<dyn Env>,
+    pub(crate) world: Arc<dyn World>,
     pub(crate) settings: Settings,
 }
 
@@ -152,7 +151,7 @@ impl Engine {
     ///
     /// # Errors
     /// When the store's catalog cannot be read.
-    pub fn open(store: Store, env: Arc<dyn Env>, settings: Settings) -> Result<Self, Error> {
+    pub fn open(store: Store, world: Arc<dyn World>, settings: Settings) -> Result<Self, Error> {
         let Loaded { catalog, statistics } = load::load(&store.snapshot(), table_arn_prefix(&settings))?;
         let engine = Self {
             store,
@@ -161,7 +160,7 @@ impl Engine {
             locks: KeyLocks::default(),
             in_flight: InFlight::default(),
             work: Work::default(),
-            env,
+            world,
             settings,
         };
         engine.note_statistics(statistics);
@@ -226,6 +225,11 @@ impl Engine {
     fn recount_later(&self, table: &Table) {
         self.work.add_uncounted(table.id, IndexId::BASE);
         table.indexes.iter().for_each(|index| self.work.add_uncounted(table.id, index.id));
+    }
+
+    /// Returns the time in milliseconds since the Unix epoch.
+    pub(crate) fn now_ms(&self) -> u64 {
+        u64::try_from(self.world.now_millis()).unwrap_or(0)
     }
 
     /// Returns a snapshot of the durable state, which is what readers see.

@@ -71,7 +71,7 @@ struct Due {
 impl Engine {
     /// Deletes all expired items.
     pub(crate) fn expire_items(&self) -> Result<(), Error> {
-        let now_secs = self.env.now_ms() / 1000;
+        let now_secs = self.now_ms() / 1000;
         for_all(self.tables_where(|table| table.expiry.is_some()), |table| match &table.expiry {
             Some(expiry) => self.expire_items_of(&table, expiry, now_secs),
             None => Ok(()),
@@ -172,7 +172,7 @@ impl Engine {
             old: Some(item),
             new: None,
             identity: Some(UserIdentity::TimeToLive),
-            at_ms: self.env.now_ms(),
+            at_ms: self.now_ms(),
         };
         change.stage(batch);
     }

@@ -7,7 +7,7 @@
 //!    and stages a [`change`] that also updates indexes, [`expiry`] and [`stream`] records.
 //! 4. The [`store`] orders the batch and makes it durable; then the caller gets its response.
 //!
-//! [`env`](mod@env) provides time and randomness, [`keys`] the master and data keys. [`owner_only`] creates files and
+//! [`Options::world`] provides time and randomness, [`keys`] the master and data keys. [`owner_only`] creates files and
 //! directories that other accounts cannot read.
 
 mod background;
@@ -16,7 +16,6 @@ pub mod catalog;
 pub mod change;
 pub mod database;
 pub mod engine;
-pub mod env;
 pub mod expiry;
 pub mod key;
 pub mod keys;

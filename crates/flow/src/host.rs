@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use keyform_core::execute::{BoxFuture, Watch};
-use keyform_core::{Error, Execute, Operation, Output};
-use keyform_runtime::run::Surroundings;
+use keyform_core::{Error, Execute, Operation, Output, World};
 use serde_json::{Map, Value};
 
 use crate::options::ModelOptions;
@@ -22,6 +21,8 @@ pub struct Host {
     options: ModelOptions,
     token_keys: TokenKeys,
     throttle: Throttle,
+    /// Set after [`Host::with_throttle`].
+    has_own_throttle: bool,
     folder: Option<PathBuf>,
 }
 
@@ -72,6 +73,7 @@ impl Host {
             options: ModelOptions::new(),
             token_keys: TokenKeys::made_up(),
             throttle: Throttle::new(),
+            has_own_throttle: false,
             folder: None,
         }
     }
@@ -85,7 +87,9 @@ impl Host {
     /// Sets the options of its models.
     #[must_use]
     pub fn with_options(self, options: ModelOptions) -> Self {
-        Self { options, ..self }
+        // The default counter runs on the clock of the models.
+        let throttle = if self.has_own_throttle { self.throttle } else { Throttle::in_world(options.world.clone()) };
+        Self { options, throttle, ..self }
     }
 
     /// Sets the keys that sign and verify tokens.
@@ -97,7 +101,7 @@ impl Host {
     /// Replaces the attempt counter: for tests with their own clock, or to share limits between hosts.
     #[must_use]
     pub fn with_throttle(self, throttle: Throttle) -> Self {
-        Self { throttle, ..self }
+        Self { throttle, has_own_throttle: true, ..self }
     }
 
     /// Sets a folder for data that does not fit into items, such as files. It is created when needed.
@@ -149,17 +153,16 @@ impl Host {
         &self.throttle
     }
 
-    /// Returns the clock, id generator and randomness, for code beside the model.
+    /// Returns the clock, timer and randomness, for code beside the model.
     #[must_use]
-    pub fn surroundings(&self) -> Arc<dyn Surroundings> {
-        self.options.world()
+    pub fn world(&self) -> Arc<dyn World> {
+        self.options.world.clone()
     }
 
     /// Issues a token with these claims. Returns `None` if the host has no secret to sign with, because an external
     /// issuer signs the tokens.
     #[must_use]
     pub fn issue_token(&self, claims: Map<String, Value>, lifetime: Duration) -> Option<String> {
-        let millis = u64::try_from(self.surroundings().now_millis()).unwrap_or(0);
-        self.token_keys.issue(claims, lifetime, SystemTime::UNIX_EPOCH + Duration::from_millis(millis))
+        self.token_keys.issue(claims, lifetime, self.world().system_time())
     }
 }

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use keyform_runtime::run::{Settings, Surroundings};
+use keyform_core::World;
+use keyform_runtime::run::Settings;
 use keyform_runtime::seal::Keyring;
-
-use crate::surroundings::System;
 
 /// Options of a model's typed handle: variables, keys and clock.
 ///
@@ -20,7 +19,7 @@ pub struct ModelOptions {
     cursor_key: Option<[u8; 32]>,
     without_transactions: bool,
     field_keys: Option<Arc<Keyring>>,
-    surroundings: Arc<dyn Surroundings>,
+    pub(crate) world: Arc<dyn World>,
 }
 
 impl ModelOptions {
@@ -32,7 +31,7 @@ impl ModelOptions {
             cursor_key: None,
             without_transactions: false,
             field_keys: None,
-            surroundings: Arc::new(System),
+            world: keyform_world::system(),
         }
     }
 
@@ -65,40 +64,31 @@ impl ModelOptions {
         self
     }
 
-    /// Replaces the system's clock, id generator and timer, for tests.
+    /// Replaces the real clock, timer and randomness, for tests.
     #[must_use]
-    pub fn surroundings(mut self, surroundings: impl Surroundings + 'static) -> Self {
-        self.surroundings = Arc::new(surroundings);
+    pub fn in_world(mut self, world: impl World + 'static) -> Self {
+        self.world = Arc::new(world);
         self
     }
 }
 
 impl ModelOptions {
-    /// Returns the clock, id generator and timer.
+    /// Returns the clock, timer and randomness.
     #[must_use]
-    pub fn world(&self) -> Arc<dyn Surroundings> {
-        self.surroundings.clone()
+    pub fn world(&self) -> Arc<dyn World> {
+        self.world.clone()
     }
 
     /// Returns the settings of a runner. Without a cursor key, they hold a random one.
-    ///
-    /// # Panics
-    /// If the operating system provides no random bytes.
     #[must_use]
     pub fn settings(&self) -> Settings {
         Settings {
             variables: self.variables.clone(),
-            cursor_key: self.cursor_key.unwrap_or_else(random_key),
+            cursor_key: self.cursor_key.unwrap_or_else(|| self.world.random()),
             without_transactions: self.without_transactions,
             field_keys: self.field_keys.clone(),
         }
     }
-}
-
-fn random_key() -> [u8; 32] {
-    let mut key = [0; 32];
-    getrandom::fill(&mut key).expect("the operating system has randomness");
-    key
 }
 
 /// Uses the runner's settings and the system's clock.
@@ -109,7 +99,7 @@ impl From<Settings> for ModelOptions {
             cursor_key: Some(settings.cursor_key),
             without_transactions: settings.without_transactions,
             field_keys: settings.field_keys,
-            surroundings: Arc::new(System),
+            world: keyform_world::system(),
         }
     }
 }

@@ -23,7 +23,9 @@
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use keyform_core::World;
 
 use crate::client::Client;
 
@@ -105,9 +107,6 @@ pub fn beginning(secret: &str) -> String {
     secret.chars().take(BEGINNING_CHARS).collect()
 }
 
-/// Monotonic time since an arbitrary fixed moment.
-pub type Stopwatch = Arc<dyn Fn() -> Duration + Send + Sync>;
-
 /// Counts attempts in a table of fixed size, 1 MB. Clones share the table.
 ///
 /// ```
@@ -131,21 +130,20 @@ pub struct Throttle(Arc<Inner>);
 struct Inner {
     cells: Mutex<Cells>,
     seed: RandomState,
-    stopwatch: Stopwatch,
+    world: Arc<dyn World>,
 }
 
 impl Throttle {
     /// Creates an empty table that uses the machine's monotonic clock.
     #[must_use]
     pub fn new() -> Self {
-        let start = Instant::now();
-        Self::with_stopwatch(Arc::new(move || start.elapsed()))
+        Self::in_world(keyform_world::system())
     }
 
-    /// Creates an empty table with another clock.
+    /// Creates an empty table that uses the monotonic clock of a world.
     #[must_use]
-    pub fn with_stopwatch(stopwatch: Stopwatch) -> Self {
-        Self(Arc::new(Inner { cells: Mutex::new(Cells::new()), seed: RandomState::new(), stopwatch }))
+    pub fn in_world(world: Arc<dyn World>) -> Self {
+        Self(Arc::new(Inner { cells: Mutex::new(Cells::new()), seed: RandomState::new(), world }))
     }
 
     /// Counts an attempt; call it before checking the secret. A rejected attempt is not counted, so a client that waits
@@ -163,7 +161,7 @@ impl Throttle {
     /// [`Throttled`] if a limit of one kind is reached. No kind counts the attempt then.
     pub fn attempt_all(&self, client: Client, kinds: &[(&Attempts, Option<&[u8]>)]) -> Result<(), Throttled> {
         let limits: Vec<_> = kinds.iter().flat_map(|(kind, account)| self.limits(kind, client, *account)).collect();
-        let now = micros((self.0.stopwatch)());
+        let now = micros(self.0.world.monotonic());
         // Check and count under one lock, so that concurrent attempts see each other.
         self.cells().admit(&limits, now)
     }
@@ -199,7 +197,7 @@ impl fmt::Debug for Throttle {
     }
 }
 
-/// Times of all keys in microseconds of the stopwatch, row by row.
+/// Times of all keys in microseconds of the monotonic clock, row by row.
 struct Cells(Box<[u64]>);
 
 impl Cells {

@@ -19,6 +19,8 @@ use aws_lc_rs::rsa::PublicEncryptingKey;
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED, ED25519, ParsedPublicKey, RsaPublicKeyComponents};
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk};
 use jsonwebtoken::{Algorithm, DecodingKey, DecodingKeyKind, EncodingKey, Header};
+use keyform_core::World as _;
+use keyform_world::SystemWorld;
 use rustls_pki_types::SubjectPublicKeyInfoDer;
 use rustls_pki_types::pem::PemObject as _;
 use serde::Deserialize as _;
@@ -102,7 +104,7 @@ impl TokenKeys {
     #[must_use]
     pub fn made_up() -> Self {
         let mut secret = Zeroizing::new([0; SECRET_BYTES_MIN]);
-        getrandom::fill(secret.as_mut()).expect("the operating system provides randomness");
+        SystemWorld.fill(secret.as_mut());
         let key = TokenKey::secret(secret.as_ref()).expect("the secret is long enough");
         Self { keys: vec![key], made_up: true }
     }

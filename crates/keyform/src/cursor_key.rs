@@ -6,7 +6,9 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use keyform_core::World as _;
 use keyform_engine::owner_only;
+use keyform_world::SystemWorld;
 
 /// Length of a key in bytes.
 pub const KEY_BYTES: usize = 32;
@@ -48,13 +50,10 @@ impl std::error::Error for CursorKeyError {
 }
 
 /// Generates a random key.
-///
-/// # Panics
-/// If the operating system provides no random bytes.
 #[must_use]
 pub fn random() -> [u8; KEY_BYTES] {
     let mut key = [0; KEY_BYTES];
-    getrandom::fill(&mut key).expect("the operating system provides randomness");
+    SystemWorld.fill(&mut key);
     key
 }
 

@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 
 use keyform_engine::owner_only;
 use keyform_runtime::seal::{FieldKey, KeyId, Keyring, SealError};
+use keyform_world::SystemWorld;
 use zeroize::Zeroizing;
 
 /// Environment variable with the path of the key file.
@@ -137,7 +138,7 @@ pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Opt
 ///
 /// The file exists or cannot be written.
 pub fn create(file: &Path) -> Result<Keyring, FieldKeysError> {
-    let ring = generated(file)?;
+    let ring = Keyring::generate(&SystemWorld);
     let mut new = match owner_only::options().write(true).create_new(true).open(file) {
         Ok(new) => new,
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -174,7 +175,7 @@ pub fn load_or_create(file: &Path) -> Result<Keyring, FieldKeysError> {
 ///
 /// As [`load`], or if the file cannot be replaced.
 pub fn rotate(file: &Path) -> Result<Keyring, FieldKeysError> {
-    let fresh = generated(file)?.primary().clone();
+    let fresh = FieldKey::generate(&SystemWorld);
     change(file, |ring| Ok(ring.rotated(fresh)))
 }
 
@@ -185,11 +186,6 @@ pub fn rotate(file: &Path) -> Result<Keyring, FieldKeysError> {
 /// As [`load`], or if the id is the sealing key or unknown.
 pub fn forget(file: &Path, id: KeyId) -> Result<Keyring, FieldKeysError> {
     change(file, |ring| ring.without(id))
-}
-
-fn generated(file: &Path) -> Result<Keyring, FieldKeysError> {
-    let place = || file.display().to_string();
-    FieldKey::generate().map(Keyring::of).map_err(|source| FieldKeysError::Content { place: place(), source })
 }
 
 /// Replaces the file atomically: a crash leaves the old keys or the new ones.

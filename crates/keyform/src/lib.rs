@@ -62,16 +62,16 @@ struct Readme;
 
 pub use keyform_core::{
     AttributeValue, Attributes, Error, ErrorCode, Execute, ExecuteExt, Item, Number, Operation, Output, Value,
-    ValueRef, capacity, error, execute, expression, limits, operation, statement, table, value,
+    ValueRef, World, capacity, error, execute, expression, limits, operation, statement, table, value, world,
 };
-pub use keyform_engine::{Database, Encryption, OpenError, Options, env, keys, store};
-pub use keyform_flow::surroundings;
+pub use keyform_engine::{Database, Encryption, OpenError, Options, keys, store};
 pub use keyform_language as language;
 pub use keyform_live as live;
 #[doc(inline)]
 pub use keyform_macros::model;
 pub use keyform_runtime as runtime;
 pub use keyform_server as server;
+pub use keyform_world::SystemWorld;
 pub use models::{Ground, ModelFileError, ModelFiles, Reload, unnamed_table};
 pub use rehearse::{Rehearsal, Rehearse, RehearseError, Stage};
 pub use serde;

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use keyform_core::Execute;
+use keyform_core::{Execute, World};
 use keyform_engine::Database;
 use keyform_flow::Tables;
 use keyform_language::bind::table_name;
@@ -18,7 +18,6 @@ use keyform_server::{Difference, Models, Served};
 
 use crate::application::Application;
 use crate::cursor_key;
-use crate::surroundings::System;
 
 /// Models loaded from files. Tables are created before a model's first call.
 ///
@@ -64,6 +63,8 @@ pub struct Ground {
     pub tables: Tables,
     /// Variables, cursor key, field keys, and limitations of the store.
     pub settings: Settings,
+    /// Clock, timer and randomness of the models.
+    pub world: Arc<dyn World>,
 }
 
 /// Result of reloading a changed file.
@@ -140,7 +141,8 @@ impl ModelFiles {
         variables: BTreeMap<String, String>,
     ) -> Result<Self, ModelFileError> {
         let settings = Settings { variables, cursor_key: cursor_key::random(), ..Settings::default() };
-        Self::open_on(paths, Ground { store: Arc::new(database.clone()), tables: Tables::Made, settings })
+        let (store, world) = (Arc::new(database.clone()), keyform_world::system());
+        Self::open_on(paths, Ground { store, tables: Tables::Made, settings, world })
     }
 
     /// Loads models that run on any store, such as DynamoDB.
@@ -245,7 +247,7 @@ impl Ground {
             return Err(ModelFileError::Nameless(path.to_owned()));
         }
         self.check_variables(path, &checked)?;
-        let runner = Runner::new(Arc::new(checked), self.store.clone(), Arc::new(System), self.settings.clone());
+        let runner = Runner::new(Arc::new(checked), self.store.clone(), self.world.clone(), self.settings.clone());
         runner.map_err(|error| ModelFileError::Unrunnable(path.to_owned(), error))
     }
 

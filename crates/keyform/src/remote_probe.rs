@@ -12,10 +12,10 @@ use std::time::Duration;
 use keyform_core::error::Detail;
 use keyform_core::execute::BoxFuture;
 use keyform_core::operation::ListTables;
-use keyform_core::{Execute, Operation};
+use keyform_core::world::timeout;
+use keyform_core::{Execute, Operation, World};
 use keyform_server::Probe;
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout};
 
 /// Maximum age of a reusable result.
 const FRESH: Duration = Duration::from_secs(2);
@@ -27,19 +27,21 @@ const TIMEOUT: Duration = Duration::from_secs(3);
 /// Checks whether a remote store answers.
 pub(crate) struct RemoteProbe {
     store: Arc<dyn Execute>,
+    world: Arc<dyn World>,
     state: Arc<Mutex<State>>,
 }
 
 #[derive(Default)]
 struct State {
-    last: Option<(Instant, Result<(), String>)>,
+    /// Moment on the monotonic clock and result of the last check.
+    last: Option<(Duration, Result<(), String>)>,
     /// Closed when the current check ends.
     running: Option<watch::Receiver<()>>,
 }
 
 impl State {
-    fn is_fresh(&self) -> bool {
-        self.last.as_ref().is_some_and(|(at, _)| at.elapsed() < FRESH)
+    fn is_fresh(&self, now: Duration) -> bool {
+        self.last.as_ref().is_some_and(|(at, _)| now.saturating_sub(*at) < FRESH)
     }
 
     fn result(&self) -> Result<(), String> {
@@ -50,8 +52,8 @@ impl State {
 }
 
 impl RemoteProbe {
-    pub(crate) fn of(store: Arc<dyn Execute>) -> Self {
-        Self { store, state: Arc::default() }
+    pub(crate) fn of(store: Arc<dyn Execute>, world: Arc<dyn World>) -> Self {
+        Self { store, world, state: Arc::default() }
     }
 
     /// Returns a receiver for the end of the current check; starts a check if the last result is too old.
@@ -60,13 +62,13 @@ impl RemoteProbe {
         // A check is cancelled with the runtime that spawned it. Its channel is closed then, and the next probe starts
         // another.
         let runs = state.running.as_ref().is_some_and(|running| running.has_changed().is_ok());
-        if state.is_fresh() {
+        if state.is_fresh(self.world.monotonic()) {
             return None;
         }
         if !runs {
             let (ended, running) = watch::channel(());
             state.running = Some(running);
-            tokio::spawn(check(self.store.clone(), self.state.clone(), ended));
+            tokio::spawn(check(self.store.clone(), self.world.clone(), self.state.clone(), ended));
         }
         state.running.clone()
     }
@@ -77,16 +79,16 @@ impl Probe for RemoteProbe {
         Box::pin(async move {
             if let Some(mut running) = self.running() {
                 // On timeout, use the last result.
-                drop(timeout(PATIENCE, running.changed()).await);
+                drop(timeout(&*self.world, PATIENCE, running.changed()).await);
             }
             locked(&self.state).result()
         })
     }
 }
 
-async fn check(store: Arc<dyn Execute>, state: Arc<Mutex<State>>, ended: watch::Sender<()>) {
+async fn check(store: Arc<dyn Execute>, world: Arc<dyn World>, state: Arc<Mutex<State>>, ended: watch::Sender<()>) {
     let list = Operation::ListTables(ListTables { limit: Some(1), ..ListTables::default() });
-    let result = match timeout(TIMEOUT, store.execute(list)).await {
+    let result = match timeout(&*world, TIMEOUT, store.execute(list)).await {
         Err(_) => Err(format!("the store has not answered for {} s", TIMEOUT.as_secs())),
         // Log the store's address instead of returning it, because the probe may be public.
         Ok(Err(error)) if *error.detail() == Detail::NoAnswer => {
@@ -95,7 +97,7 @@ async fn check(store: Arc<dyn Execute>, state: Arc<Mutex<State>>, ended: watch::
         }
         Ok(_) => Ok(()),
     };
-    locked(&state).last = Some((Instant::now(), result));
+    locked(&state).last = Some((world.monotonic(), result));
     drop(ended);
 }
 
@@ -110,6 +112,7 @@ mod tests {
     use keyform_core::error::remote;
     use keyform_core::operation::ListTablesOutput;
     use keyform_core::{Error, Output};
+    use keyform_world::testing::ManualWorld;
     use tokio::sync::Semaphore;
 
     use super::*;
@@ -142,25 +145,32 @@ mod tests {
         for answer in [Ok(()), Err(remote::reported("AccessDeniedException", "no right to list tables", Detail::None))]
         {
             let store = Remote::new(10, answer);
-            let probe = RemoteProbe::of(store.clone());
+            let world = ManualWorld::default();
+            let probe = RemoteProbe::of(store.clone(), Arc::new(world.clone()));
             for _ in 0..5 {
                 assert_eq!(probe.check().await, Ok(()));
             }
             assert_eq!(store.asked.load(Ordering::Relaxed), 1);
+            world.advance(FRESH);
+            assert_eq!(probe.check().await, Ok(()));
+            assert_eq!(store.asked.load(Ordering::Relaxed), 2);
         }
     }
 
     #[tokio::test]
     async fn store_that_does_not_answer_is_reported_without_its_address() {
-        let probe = RemoteProbe::of(Remote::new(10, Err(remote::no_answer("connect to 10.0.0.7 refused"))));
+        let store = Remote::new(10, Err(remote::no_answer("connect to 10.0.0.7 refused")));
+        let probe = RemoteProbe::of(store, Arc::new(ManualWorld::default()));
         assert_eq!(probe.check().await, Err("the store does not answer".to_owned()));
     }
 
     #[tokio::test]
     async fn probes_of_a_frozen_store_wait_for_one_check_and_end() {
         let store = Remote::new(0, Ok(()));
-        let probe = RemoteProbe::of(store.clone());
-        let (one, other) = tokio::join!(probe.check(), probe.check());
+        let world = ManualWorld::default();
+        let probe = RemoteProbe::of(store.clone(), Arc::new(world.clone()));
+        // The clock moves when both probes wait.
+        let (one, other, ()) = tokio::join!(probe.check(), probe.check(), async { world.advance(PATIENCE) });
         assert_eq!((one.is_err(), other.is_err()), (true, true));
         assert_eq!(store.asked.load(Ordering::Relaxed), 1);
         let mut running = probe.running().expect("the check still runs");

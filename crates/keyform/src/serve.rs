@@ -39,7 +39,7 @@ pub fn serve(server: Server, database: &Database) -> Result<Running, StartError>
 /// # Errors
 /// The port is in use, others can reach the address and there is no token key, or a thread cannot be created.
 pub fn serve_models(settings: Settings, store: Arc<dyn Execute>) -> Result<Running, StartError> {
-    let probe = RemoteProbe::of(store.clone());
+    let probe = RemoteProbe::of(store.clone(), settings.world.clone());
     Server::bind(Settings { operations: false, ..settings })?.start(store, Some(Arc::new(probe)))
 }
 

@@ -5,7 +5,7 @@
 //! - [`evolve`] migrates items to a new key or field format while the application keeps reading and writing.
 //! - [`deploy`] compares the tables of a model with those in the store and applies the differences.
 //!
-//! The caller injects the clock, randomness and sleeping (`run::Surroundings`). The crate depends on neither the
+//! The caller injects the clock, randomness and sleeping ([`keyform_core::World`]). The crate depends on neither the
 //! engine nor HTTP.
 
 mod contention;

@@ -7,6 +7,7 @@ use std::net::{SocketAddr, TcpListener as StdListener, TcpStream as StdStream};
 use std::sync::Arc;
 use std::time::Duration;
 
+use keyform_core::world::timeout;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
@@ -77,7 +78,7 @@ impl Dealer {
         let admission = match self.shared.admissions.admit(address.ip()) {
             Ok(admission) => admission,
             Err(refusal) => {
-                if let Some(unlogged) = self.refusals.due() {
+                if let Some(unlogged) = self.refusals.due(self.shared.world.monotonic()) {
                     tracing::warn!(client = %address.ip(), ?refusal, unlogged, "connection refused: too many \
                         connections");
                 }
@@ -98,13 +99,13 @@ impl Dealer {
         if is_of_one_connection(error) {
             return;
         }
-        if let Some(unlogged) = self.failures.due() {
+        if let Some(unlogged) = self.failures.due(self.shared.world.monotonic()) {
             tracing::warn!(%error, unlogged, "cannot accept a connection");
         }
         if descriptors::is_exhausted(error) && self.spare.take().is_some() {
             self.answer_with_spare(listener).await;
         } else {
-            tokio::time::sleep(PAUSE).await;
+            self.shared.world.sleep(PAUSE).await;
         }
         if self.spare.is_none() {
             self.spare = spare();
@@ -114,10 +115,10 @@ impl Dealer {
     /// Accepts, answers and closes one connection with the freed spare descriptor, so that a probe learns that the
     /// process is alive.
     async fn answer_with_spare(&self, listener: &TcpListener) {
-        match tokio::time::timeout(PAUSE, listener.accept()).await {
+        match timeout(&*self.shared.world, PAUSE, listener.accept()).await {
             Ok(Ok((stream, _))) => self.overflow.refuse_and_wait(stream, Refusal::Descriptors).await,
             // Another thread took the descriptor.
-            Ok(Err(_)) => tokio::time::sleep(PAUSE).await,
+            Ok(Err(_)) => self.shared.world.sleep(PAUSE).await,
             Err(_) => {}
         }
     }

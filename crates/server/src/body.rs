@@ -19,6 +19,7 @@ use hyper::body::{Body as _, Incoming};
 use hyper::header::CONTENT_ENCODING;
 use keyform_core::Error;
 use keyform_core::error::access;
+use keyform_core::world::timeout;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::shared::Shared;
@@ -100,7 +101,7 @@ pub(crate) async fn read(headers: &HeaderMap, body: Incoming, shared: &Shared) -
     let announced = body.size_hint().exact().filter(|_| encoding(headers).is_none());
     let bytes = announced.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(bytes_max);
     let collecting = collect(body, bytes, shared);
-    tokio::time::timeout(shared.timeouts.body, collecting).await.unwrap_or(Err(BodyError::TooSlow))
+    timeout(&*shared.world, shared.timeouts.body, collecting).await.unwrap_or(Err(BodyError::TooSlow))
 }
 
 async fn collect(mut body: Incoming, bytes: usize, shared: &Shared) -> Result<Body, BodyError> {

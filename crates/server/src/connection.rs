@@ -8,7 +8,8 @@ use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
+use keyform_core::world::timeout;
 use keyform_flow::Client;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -19,6 +20,7 @@ use crate::shared::Shared;
 use crate::stall::Stall;
 use crate::stream::Stream;
 use crate::strict::Strict;
+use crate::timer::Timer;
 
 /// Maximum read buffer of a connection.
 const BUFFER_BYTES_MAX: usize = 256 * 1024;
@@ -32,8 +34,8 @@ pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>, mut stopping: 
         Err(error) => return tracing::debug!(%error, "the connection was lost"),
     };
     let stream = Stream::new(stream);
-    let presence = stream.presence();
-    let timeouts = shared.timeouts;
+    let presence = stream.presence(shared.world.clone());
+    let (timeouts, world) = (shared.timeouts, shared.world.clone());
     let upgrade = Upgrade::new(stopping.clone());
     let next = upgrade.clone();
     let service = service_fn(move |mut request: Request<Incoming>| {
@@ -45,14 +47,15 @@ pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>, mut stopping: 
     let mut http = http1::Builder::new();
     // A client may shut down its sending side after the request and still wait for the answer.
     http.half_close(true);
-    http.timer(TokioTimer::new()).header_read_timeout(timeouts.idle).max_buf_size(BUFFER_BYTES_MAX);
+    http.timer(Timer::new(world.clone())).header_read_timeout(timeouts.idle).max_buf_size(BUFFER_BYTES_MAX);
     http.max_header_size(HEAD_BYTES_MAX);
-    let stream = TokioIo::new(Strict::new(Stall::new(stream, timeouts.write), next.is_set()));
+    let stream =
+        TokioIo::new(Strict::new(Stall::new(stream, timeouts.write, world.clone()), next.is_set(), world.clone()));
     let mut connection = pin!(http.serve_connection(stream, service).with_upgrades());
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
         // Requests in transit are still answered; `Connection: close` then ends the connection.
-        () = stopped(&mut stopping) => match tokio::time::timeout(timeouts.linger, connection.as_mut()).await {
+        () = stopped(&mut stopping) => match timeout(&*world, timeouts.linger, connection.as_mut()).await {
             Ok(ended) => ended,
             Err(_) => {
                 connection.as_mut().graceful_shutdown();

@@ -13,7 +13,9 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use keyform_core::World as _;
 use keyform_flow::exposed_mode;
+use keyform_world::SystemWorld;
 use zeroize::Zeroizing;
 
 const ADVICE: &str = "# Access keys of keyform: one per line, id and secret. Keep this file secret.\n";
@@ -112,18 +114,16 @@ impl Credentials {
 }
 
 /// Generates an id and a secret in the format of AWS access keys.
-///
-/// # Errors
-/// The operating system provided no random bytes.
-pub fn generate() -> Result<(String, Zeroizing<String>), CredentialsError> {
-    let id = format!("AKKF{}", random_text(ID_SYMBOLS, 16)?.as_str());
-    Ok((id, random_text(SECRET_SYMBOLS, 40)?))
+#[must_use]
+pub fn generate() -> (String, Zeroizing<String>) {
+    let id = format!("AKKF{}", random_text(ID_SYMBOLS, 16).as_str());
+    (id, random_text(SECRET_SYMBOLS, 40))
 }
 
-fn random_text(symbols: &[u8], length: usize) -> Result<Zeroizing<String>, CredentialsError> {
+fn random_text(symbols: &[u8], length: usize) -> Zeroizing<String> {
     let mut bytes = Zeroizing::new(vec![0; length]);
-    getrandom::fill(&mut bytes).map_err(|_| CredentialsError::NoRandom)?;
-    Ok(Zeroizing::new(bytes.iter().map(|byte| char::from(symbols[usize::from(*byte) % symbols.len()])).collect()))
+    SystemWorld.fill(&mut bytes);
+    Zeroizing::new(bytes.iter().map(|byte| char::from(symbols[usize::from(*byte) % symbols.len()])).collect())
 }
 
 fn create_private_dir(directory: &Path) -> io::Result<()> {
@@ -184,8 +184,6 @@ pub enum CredentialsError {
     },
     /// The secret is empty or contains characters other than printable ASCII.
     BadSecret,
-    /// The operating system provided no random bytes.
-    NoRandom,
     /// A file operation failed.
     Io {
         /// Failed operation, as a verb: "read", "create".
@@ -217,7 +215,6 @@ impl fmt::Display for CredentialsError {
                 write!(f, "{id:?} is not a valid access key id: use visible ASCII characters without / and spaces")
             }
             Self::BadSecret => f.write_str("invalid secret: use visible ASCII characters without spaces"),
-            Self::NoRandom => f.write_str("the operating system provides no random bytes: try again"),
             Self::Io { action, file, source } => write!(f, "cannot {action} {}: {source}", file.display()),
         }
     }
@@ -241,7 +238,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("keyform").join("credentials");
         assert!(Credentials::load(&file).unwrap().is_empty());
-        let (id, secret) = generate().unwrap();
+        let (id, secret) = generate();
         let mut credentials = Credentials::default();
         credentials.add(&id, &secret).unwrap();
         credentials.add("local", "local").unwrap();

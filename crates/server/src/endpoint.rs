@@ -20,7 +20,7 @@ use crate::work;
 const CLOSED: &[u8] = br#"{"__type":"com.amazon.coral.service#AccessDeniedException","message":"DynamoDB operations are closed: a token key is configured, but no credentials. Run `keyform credentials add` and restart the server"}"#;
 
 pub(crate) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> Reply {
-    let mut seen = Observation::begin();
+    let mut seen = Observation::begin(&*shared.world);
     let (head, body) = request.into_parts();
     let wish = Wish::of(&head.headers);
     if let Err(error) = check_before_large_body(shared, &head, &body) {
@@ -50,7 +50,7 @@ fn check_before_large_body(shared: &Shared, head: &Parts, body: &Incoming) -> Re
 /// Rejects an operation without reading it. Used when models are protected by tokens but operations have no
 /// credentials.
 pub(crate) async fn closed(shared: &Shared, request: Request<Incoming>) -> Reply {
-    let (seen, wish) = (Observation::begin(), Wish::of(request.headers()));
+    let (seen, wish) = (Observation::begin(&*shared.world), Wish::of(request.headers()));
     reply::closing(finish(shared, 403, CLOSED.to_vec(), wish, &seen).await)
 }
 
@@ -75,7 +75,7 @@ fn refuse(error: &Error, seen: &mut Observation) -> (u16, Vec<u8>) {
 async fn finish(shared: &Shared, status: u16, answer: Vec<u8>, wish: Wish, seen: &Observation) -> Reply {
     let sent = answer.len();
     let reply = reply::operation(status, answer, wish, shared.limits.gzip_bytes_min, seen.id()).await;
-    seen.end(&shared.metrics, status, sent);
+    seen.end(shared, status, sent);
     reply
 }
 

@@ -44,6 +44,7 @@ mod sigv4;
 mod stall;
 mod stream;
 mod strict;
+mod timer;
 mod work;
 mod worker;
 
@@ -53,4 +54,4 @@ pub use error::StartError;
 pub use metrics::{Figure, FigureKind};
 pub use security::Security;
 pub use server::{Running, Server};
-pub use settings::{Clock, Limits, MetricsAddress, Probe, Settings, Timeouts};
+pub use settings::{Limits, MetricsAddress, Probe, Settings, Timeouts};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use keyform_core::ErrorCode;
 use keyform_core::operation::OperationKind;
@@ -155,7 +155,8 @@ struct CallFigures {
 
 /// All metrics of a server.
 pub(crate) struct Metrics {
-    begin: Instant,
+    /// Moment of the start on the monotonic clock.
+    begin: Duration,
     operations: [OperationFigures; LABELS],
     errors: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
     /// Calls by model and pattern.
@@ -170,9 +171,9 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(begin: Duration) -> Self {
         Self {
-            begin: Instant::now(),
+            begin,
             operations: std::array::from_fn(|_| OperationFigures::default()),
             errors: Mutex::default(),
             calls: Mutex::default(),
@@ -224,12 +225,8 @@ impl Metrics {
         page.single("keyform_connections_total", "Connections accepted.", "counter", self.connections.get());
         page.single("keyform_connections", "Open connections.", "gauge", shared.admissions.total());
         self.refusals(&mut page);
-        page.single(
-            "keyform_uptime_seconds",
-            "Time since the start of the server.",
-            "gauge",
-            self.begin.elapsed().as_secs_f64(),
-        );
+        let uptime = shared.world.monotonic().saturating_sub(self.begin);
+        page.single("keyform_uptime_seconds", "Time since the start of the server.", "gauge", uptime.as_secs_f64());
         if let Some(bytes) = resident_bytes() {
             page.single("process_resident_memory_bytes", "Memory of the process.", "gauge", bytes);
         }

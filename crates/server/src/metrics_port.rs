@@ -14,7 +14,8 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
+use keyform_core::world::timeout;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;
 use tokio::sync::watch;
@@ -28,6 +29,7 @@ use crate::route;
 use crate::security::Security;
 use crate::shared::Shared;
 use crate::strict::Strict;
+use crate::timer::Timer;
 
 /// Concurrent connections on this port.
 const CONNECTIONS_MAX: usize = 16;
@@ -67,7 +69,7 @@ impl MetricsPort {
                     Ok((stream, _)) => drop(tasks.spawn(serve(stream, shared.clone(), hosts.clone()))),
                     Err(error) => {
                         tracing::warn!(%error, "cannot accept a connection on the metrics port");
-                        tokio::time::sleep(PAUSE).await;
+                        shared.world.sleep(PAUSE).await;
                     }
                 },
                 Some(_) = tasks.join_next(), if !tasks.is_empty() => {}
@@ -78,15 +80,16 @@ impl MetricsPort {
 }
 
 async fn serve(stream: TcpStream, shared: Arc<Shared>, hosts: Arc<Hosts>) {
+    let world = shared.world.clone();
     let service = service_fn(move |request: Request<Incoming>| {
         let (shared, hosts) = (shared.clone(), hosts.clone());
         async move { Ok::<_, Infallible>(answer(&shared, &hosts, &request).await) }
     });
     let mut http = http1::Builder::new();
     http.half_close(true).keep_alive(false);
-    http.timer(TokioTimer::new()).header_read_timeout(REQUEST_TIME_MAX).max_header_size(HEAD_BYTES_MAX);
-    let stream = TokioIo::new(Strict::new(stream, Arc::new(AtomicBool::new(false))));
-    match tokio::time::timeout(REQUEST_TIME_MAX, http.serve_connection(stream, service)).await {
+    http.timer(Timer::new(world.clone())).header_read_timeout(REQUEST_TIME_MAX).max_header_size(HEAD_BYTES_MAX);
+    let stream = TokioIo::new(Strict::new(stream, Arc::new(AtomicBool::new(false)), world.clone()));
+    match timeout(&*world, REQUEST_TIME_MAX, http.serve_connection(stream, service)).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => tracing::debug!(%error, "a connection on the metrics port ended early"),
         Err(_) => tracing::debug!("a connection on the metrics port timed out"),

@@ -1,13 +1,14 @@
 //! Metrics and access log of each request. Neither contains item data or secrets.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use keyform_core::error::Detail;
-use keyform_core::{Error, ErrorCode, Operation};
+use keyform_core::{Error, ErrorCode, Operation, World};
 use tracing::Level;
 
-use crate::metrics::{Kind, Metrics};
+use crate::metrics::Kind;
 use crate::request_id::RequestId;
+use crate::shared::Shared;
 
 /// Log target of the access log, for filters.
 pub(crate) const ACCESS: &str = "keyform.access";
@@ -15,7 +16,8 @@ pub(crate) const ACCESS: &str = "keyform.access";
 /// Measurements of one request in progress.
 pub(crate) struct Observation {
     id: RequestId,
-    begin: Instant,
+    /// Moment of the request on the monotonic clock.
+    begin: Duration,
     operation: Kind,
     table: Option<String>,
     error: Option<ErrorCode>,
@@ -23,10 +25,10 @@ pub(crate) struct Observation {
 }
 
 impl Observation {
-    pub(crate) fn begin() -> Self {
+    pub(crate) fn begin(world: &dyn World) -> Self {
         Self {
             id: RequestId::next(),
-            begin: Instant::now(),
+            begin: world.monotonic(),
             operation: Kind::Unknown,
             table: None,
             error: None,
@@ -65,9 +67,9 @@ impl Observation {
     }
 
     /// Counts the request and writes its access log line.
-    pub(crate) fn end(&self, metrics: &Metrics, status: u16, sent: usize) {
-        let took = self.begin.elapsed();
-        metrics.record(self.operation, self.error, took, self.received, sent);
+    pub(crate) fn end(&self, shared: &Shared, status: u16, sent: usize) {
+        let took = shared.world.monotonic().saturating_sub(self.begin);
+        shared.metrics.record(self.operation, self.error, took, self.received, sent);
         tracing::info!(
             target: ACCESS,
             operation = self.operation.name(),

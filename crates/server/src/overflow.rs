@@ -8,10 +8,10 @@ use std::io::{self, Read as _, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
+use keyform_core::world::timeout;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
-use tokio::time::timeout;
 
 use crate::admission::Refusal;
 use crate::host::{HostName, Hosts};
@@ -70,14 +70,16 @@ async fn respond(
     let mut head = Vec::with_capacity(512);
     let patient = tokio::select! {
         // A client that sends nothing gets the refusal as well.
-        _ = timeout(patience, read_head(&mut stream, &mut head)) => true,
+        _ = timeout(&*shared.world, patience, read_head(&mut stream, &mut head)) => true,
         _ = &mut hurry => false,
     };
     let done = if patient {
         let text = answer(&head);
         tokio::select! {
             biased;
-            done = timeout(patience, finish(stream, text.as_bytes())) => done.unwrap_or_else(|late| Err(late.into())),
+            done = timeout(&*shared.world, patience, finish(stream, text.as_bytes())) => {
+                done.unwrap_or_else(|late| Err(io::Error::new(io::ErrorKind::TimedOut, late)))
+            }
             _ = hurry => Ok(()),
         }
     } else {

@@ -1,17 +1,15 @@
 //! Settings of a server. The defaults suit a developer's machine.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
+use keyform_core::World;
 use keyform_core::execute::BoxFuture;
 use keyform_flow::TokenKeys;
 
 use crate::api::Models;
 use crate::credentials::Credentials;
 use crate::metrics::Figure;
-
-/// Source of the current time; tests replace it.
-pub type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
 /// Health and metrics of a store.
 pub trait Probe: Send + Sync {
@@ -56,8 +54,8 @@ pub struct Settings {
     pub limits: Limits,
     /// Timeouts of all waits.
     pub timeouts: Timeouts,
-    /// Clock for signatures and tokens.
-    pub clock: Clock,
+    /// Clock for signatures, tokens and timeouts; the real one by default.
+    pub world: Arc<dyn World>,
     /// Accepts DynamoDB operations at `POST /`. Off for a server of models only.
     pub operations: bool,
     /// Served models. Models added after the start are served too.
@@ -132,7 +130,7 @@ impl Default for Settings {
             workers: default_workers(),
             limits: Limits::default(),
             timeouts: Timeouts::default(),
-            clock: Arc::new(SystemTime::now),
+            world: keyform_world::system(),
             operations: true,
             models: Models::default(),
             token_keys: TokenKeys::default(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use keyform_core::Execute;
+use keyform_core::{Execute, World};
 use keyform_live::read::Live;
 use tokio::sync::Semaphore;
 
@@ -18,6 +18,7 @@ use crate::sigv4::Verifier;
 
 /// State of a running server.
 pub(crate) struct Shared {
+    pub(crate) world: Arc<dyn World>,
     pub(crate) execute: Arc<dyn Execute>,
     pub(crate) region: String,
     /// Set if `POST /` accepts operations.
@@ -57,7 +58,7 @@ impl Shared {
             credentials,
             limits,
             timeouts,
-            clock,
+            world,
             operations,
             models,
             token_keys,
@@ -65,8 +66,8 @@ impl Shared {
             workers,
             ..
         } = settings;
-        let authentication = Authentication::new(token_keys, clock.clone());
-        let verifier = (!credentials.is_empty()).then(|| Verifier::new(credentials, region.clone(), clock));
+        let authentication = Authentication::new(token_keys, world.clone());
+        let verifier = (!credentials.is_empty()).then(|| Verifier::new(credentials, region.clone(), world.clone()));
         Self {
             large_bodies: Budget::of(limits.large_bodies_bytes_max),
             measuring: Semaphore::new(workers.clamp(1, Semaphore::MAX_PERMITS)),
@@ -83,8 +84,9 @@ impl Shared {
             models,
             authentication,
             live: Live::new(live),
-            metrics: Metrics::new(),
+            metrics: Metrics::new(world.monotonic()),
             admissions: Arc::new(Admissions::new(&limits)),
+            world,
             stopping: AtomicBool::new(false),
         }
     }

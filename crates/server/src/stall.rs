@@ -1,25 +1,27 @@
 //! Stream with a write timeout: disconnects clients that do not read their answer.
 
-use std::future::Future;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use keyform_core::World;
+use keyform_core::execute::BoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Sleep, sleep};
 
 /// Stream with a limit on the duration of a pending write.
 pub(crate) struct Stall<S> {
     stream: S,
+    world: Arc<dyn World>,
     patience: Duration,
     /// Set while a write is pending.
-    limit: Option<Pin<Box<Sleep>>>,
+    limit: Option<BoxFuture<'static, ()>>,
 }
 
 impl<S: Unpin> Stall<S> {
-    pub(crate) fn new(stream: S, patience: Duration) -> Self {
-        Self { stream, patience, limit: None }
+    pub(crate) fn new(stream: S, patience: Duration, world: Arc<dyn World>) -> Self {
+        Self { stream, world, patience, limit: None }
     }
 
     /// Returns the outcome of a write, or an error after writes have been pending too long.
@@ -28,8 +30,8 @@ impl<S: Unpin> Stall<S> {
             self.limit = None;
             return written;
         }
-        let patience = self.patience;
-        let limit = self.limit.get_or_insert_with(|| Box::pin(sleep(patience)));
+        let (world, patience) = (&self.world, self.patience);
+        let limit = self.limit.get_or_insert_with(|| world.sleep(patience));
         ready!(limit.as_mut().poll(cx));
         Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read its response")))
     }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use keyform_core::World;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 
@@ -22,15 +23,18 @@ pub(crate) struct Stream(Arc<TcpStream>);
 
 /// Handle that detects a disconnected client.
 #[derive(Clone)]
-pub(crate) struct Presence(Arc<TcpStream>);
+pub(crate) struct Presence {
+    stream: Arc<TcpStream>,
+    world: Arc<dyn World>,
+}
 
 impl Stream {
     pub(crate) fn new(stream: TcpStream) -> Self {
         Self(Arc::new(stream))
     }
 
-    pub(crate) fn presence(&self) -> Presence {
-        Presence(self.0.clone())
+    pub(crate) fn presence(&self, world: Arc<dyn World>) -> Presence {
+        Presence { stream: self.0.clone(), world }
     }
 }
 
@@ -38,14 +42,14 @@ impl Presence {
     /// Completes when the client has closed its side of the connection, or the connection is lost.
     pub(crate) async fn left(&self) {
         loop {
-            match self.0.peek(&mut [0]).await {
+            match self.stream.peek(&mut [0]).await {
                 Ok(0) | Err(_) => return,
                 Ok(_) => {}
             }
-            match self.0.ready(Interest::READABLE).await {
+            match self.stream.ready(Interest::READABLE).await {
                 Ok(ready) if ready.is_read_closed() => return,
                 Err(_) => return,
-                Ok(_) => tokio::time::sleep(LOOK_EVERY).await,
+                Ok(_) => self.world.sleep(LOOK_EVERY).await,
             }
         }
     }

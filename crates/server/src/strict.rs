@@ -4,7 +4,6 @@
 //! hyper answers a byte that no request can contain with 400, after the answers to earlier requests on the connection.
 //! At a defect found by [`Framing`], this stream substitutes such a byte and discards everything that follows.
 
-use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,8 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use keyform_core::World;
+use keyform_core::execute::BoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Sleep, sleep};
 
 use crate::framing::Framing;
 
@@ -26,17 +26,18 @@ const LINGER: Duration = Duration::from_secs(1);
 /// Stream of requests with strict framing.
 pub(crate) struct Strict<S> {
     stream: S,
+    world: Arc<dyn World>,
     framing: Framing,
     /// Remaining poison bytes, once a defect was found.
     poison: Option<&'static [u8]>,
     /// Set when the connection no longer carries HTTP.
     upgraded: Arc<AtomicBool>,
-    lingering: Option<Pin<Box<Sleep>>>,
+    lingering: Option<BoxFuture<'static, ()>>,
 }
 
 impl<S> Strict<S> {
-    pub(crate) fn new(stream: S, upgraded: Arc<AtomicBool>) -> Self {
-        Self { stream, framing: Framing::default(), poison: None, upgraded, lingering: None }
+    pub(crate) fn new(stream: S, upgraded: Arc<AtomicBool>, world: Arc<dyn World>) -> Self {
+        Self { stream, world, framing: Framing::default(), poison: None, upgraded, lingering: None }
     }
 
     /// Checks new bytes, and replaces those from a defect on.
@@ -64,7 +65,8 @@ impl<S: AsyncRead + Unpin> Strict<S> {
     /// Discards further input for up to [`LINGER`]. Does not wait for a client that has sent exactly its requests.
     fn poll_linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let mut is_complete = self.is_complete();
-        let limit = self.lingering.get_or_insert_with(|| Box::pin(sleep(LINGER)));
+        let world = &self.world;
+        let limit = self.lingering.get_or_insert_with(|| world.sleep(LINGER));
         let mut scratch = [0; 8 * 1024];
         while limit.as_mut().poll(cx).is_pending() {
             let mut buffer = ReadBuf::new(&mut scratch);

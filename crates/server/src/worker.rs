@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
+use keyform_core::world::timeout;
 use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -54,7 +55,7 @@ impl Worker {
         let drain = self.shared.timeouts.drain;
         let ended = async { while tasks.join_next().await.is_some() {} };
         // If the timeout passed, the remaining tasks are the connections cut off.
-        drop(tokio::time::timeout(drain, ended).await);
+        drop(timeout(&*self.shared.world, drain, ended).await);
         tasks.len()
     }
 

@@ -83,7 +83,7 @@ impl Service {
         password::check(password, &email, &username).map_err(weak)?;
         // Salts differ between accounts. With a token the salt is derived, so that a repeated call has the same
         // arguments.
-        let salt = token.map_or_else(|| self.world().fresh().token(16), |token| derived(&[token, &email]));
+        let salt = token.map_or_else(|| self.world().token(16), |token| derived(&[token, &email]));
         let hash = self.settings.passwords.hash(password, &salt).await?;
         let user = match token {
             Some(token) => self.sign_up_once(&email, &username, &hash, token).await?,
@@ -149,7 +149,7 @@ impl Service {
         }
         let password = change.new_password.expose();
         password::check(password, &profile.email, &profile.username).map_err(weak)?;
-        let hash = self.settings.passwords.hash(password, &self.world().fresh().token(16)).await?;
+        let hash = self.settings.passwords.hash(password, &self.world().token(16)).await?;
         Ok(self.discord.change_password(user, &hash).await?)
     }
 

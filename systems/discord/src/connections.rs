@@ -95,7 +95,7 @@ impl Service {
         channel: &ChannelId,
         token: Option<&str>,
     ) -> Result<Listening, FlowError> {
-        let name = token.map_or_else(|| self.world().fresh().token(16), |token| derived(&[token]));
+        let name = token.map_or_else(|| self.world().token(16), |token| derived(&[token]));
         let connection = self.mailboxes.name(&name).map_err(|error| FlowError::Broken(error.to_string()))?;
         // Open the feed before the mailbox, and the mailbox before the rows, so that no later event is missed.
         self.gateway.start().await.map_err(|error| FlowError::Broken(error.to_string()))?;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keyform::CallError;
+use keyform::World;
 use keyform::flow::{Attempts, Client, Host, Throttled};
-use keyform::runtime::run::Surroundings;
 use tokio::sync::OnceCell;
 
 use crate::gateway::{Gateway, Mailboxes};
@@ -46,7 +46,7 @@ impl Service {
     /// The host has no value for the variable `stage`.
     pub fn new(host: &Host, settings: Settings) -> Result<Self, CallError> {
         let discord = Discord::on(host.store(), host.options())?;
-        let mailboxes = Mailboxes::new(host.surroundings());
+        let mailboxes = Mailboxes::new(host.world());
         let gateway = Gateway::new(discord.clone(), Arc::new(mailboxes.clone()));
         Ok(Self { discord, host: host.clone(), settings, mailboxes, gateway, answers: Arc::default() })
     }
@@ -80,8 +80,8 @@ impl Service {
         self.host.throttle().attempt(attempts, client, Some(account.as_bytes()))
     }
 
-    pub(crate) fn world(&self) -> Arc<dyn Surroundings> {
-        self.host.surroundings()
+    pub(crate) fn world(&self) -> Arc<dyn World> {
+        self.host.world()
     }
 }
 

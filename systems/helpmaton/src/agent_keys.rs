@@ -42,7 +42,7 @@ pub async fn create(
     provider: Option<AgentKeyProvider>,
 ) -> Result<NewAgentKey, FlowError> {
     helpmaton.require_level(&by.user_id, workspace_id, Level::Write).await?;
-    let key = helpmaton.surroundings().fresh().uuid();
+    let key = helpmaton.world().uuid();
     let input = CreateAgentKeyInput {
         key_id: Some(key_id.clone()),
         name,

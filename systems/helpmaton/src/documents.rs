@@ -202,7 +202,7 @@ fn checked_size(content: &[u8]) -> Result<i64, FlowError> {
 
 impl Helpmaton {
     fn new_object_key(&self, workspace_id: &WorkspaceId, document_id: &WorkspaceDocumentId) -> String {
-        let content = self.surroundings().fresh().uuid();
+        let content = self.world().uuid();
         format!("{}documents/{document_id}/{content}", workspace_prefix(workspace_id))
     }
 }

@@ -6,8 +6,8 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use keyform::World;
 use keyform::flow::{BlockingPool, PoolError};
-use keyform::runtime::run::Surroundings;
 use scrypt::Params;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
@@ -34,8 +34,8 @@ pub struct Minted(String);
 impl Minted {
     /// Generates a prefix and 64 hexadecimal digits.
     #[must_use]
-    pub fn new(prefix: &str, surroundings: &dyn Surroundings) -> Self {
-        Self(format!("{prefix}{}", surroundings.fresh().token(RANDOM_BYTES)))
+    pub fn new(prefix: &str, world: &dyn World) -> Self {
+        Self(format!("{prefix}{}", world.token(RANDOM_BYTES)))
     }
 
     /// Returns the text, for its owner.
@@ -114,8 +114,8 @@ impl Hashing {
     ///
     /// # Errors
     /// The pool is overloaded, or the cost is invalid.
-    pub async fn keep(&self, secret: &Minted, surroundings: &dyn Surroundings) -> Result<Kept, HashingFailed> {
-        let salt = salt(surroundings);
+    pub async fn keep(&self, secret: &Minted, world: &dyn World) -> Result<Kept, HashingFailed> {
+        let salt = salt(world);
         let hash = self.hash(secret.reveal().to_owned(), salt.clone()).await?;
         Ok(Kept { hash: STANDARD.encode(hash), salt: STANDARD.encode(salt), lookup_hash: lookup_hash(secret.reveal()) })
     }
@@ -141,8 +141,8 @@ impl Hashing {
 }
 
 /// Generates a salt. Random values come as hexadecimal text and are converted to bytes.
-fn salt(surroundings: &dyn Surroundings) -> Vec<u8> {
-    let digits = surroundings.fresh().token(SALT_BYTES);
+fn salt(world: &dyn World) -> Vec<u8> {
+    let digits = world.token(SALT_BYTES);
     let pair = |at: usize| digits.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
     (0..digits.len()).step_by(2).filter_map(pair).collect()
 }
@@ -191,20 +191,20 @@ impl From<HashingFailed> for keyform::flow::FlowError {
 
 #[cfg(test)]
 mod tests {
-    use keyform::surroundings::System;
+    use keyform::SystemWorld;
 
     use super::*;
 
     #[test]
     fn keys_have_the_form_that_is_asked_for() {
         for (prefix, length) in [(API_KEY_PREFIX, 69), (REFRESH_TOKEN_PREFIX, 77)] {
-            let key = Minted::new(prefix, &System);
+            let key = Minted::new(prefix, &SystemWorld);
             assert_eq!(key.reveal().len(), length);
             assert!(is_well_formed(key.reveal(), prefix));
             assert_eq!(key.shown().len(), SHOWN_CHARS);
             assert_eq!(format!("{key:?}"), "Minted(…)");
         }
-        let key = Minted::new(API_KEY_PREFIX, &System);
+        let key = Minted::new(API_KEY_PREFIX, &SystemWorld);
         for wrong in ["", "hmat_", &key.reveal()[1..], &format!("{}0", key.reveal()), &key.reveal().to_uppercase()] {
             assert!(!is_well_formed(wrong, API_KEY_PREFIX), "{wrong}");
         }
@@ -213,8 +213,8 @@ mod tests {
     #[tokio::test]
     async fn a_key_proves_itself_and_nothing_else_does() {
         let hashing = Hashing::with_log_n(4);
-        let (key, other) = (Minted::new(API_KEY_PREFIX, &System), Minted::new(API_KEY_PREFIX, &System));
-        let kept = hashing.keep(&key, &System).await.expect("hashed");
+        let (key, other) = (Minted::new(API_KEY_PREFIX, &SystemWorld), Minted::new(API_KEY_PREFIX, &SystemWorld));
+        let kept = hashing.keep(&key, &SystemWorld).await.expect("hashed");
         assert_eq!(STANDARD.decode(&kept.hash).map(|hash| hash.len()), Ok(64));
         assert_eq!(STANDARD.decode(&kept.salt).map(|salt| salt.len()), Ok(16));
         assert_eq!(kept.lookup_hash.len(), 64);

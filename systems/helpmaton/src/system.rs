@@ -5,9 +5,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use keyform::World;
 use keyform::application::claims;
 use keyform::flow::{Flow, FlowCall, FlowError, Host};
-use keyform::runtime::run::{Caller, Surroundings};
+use keyform::runtime::run::Caller;
 use keyform::{CallError, Execute, Secret, Timestamp, Uuid};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -121,16 +122,16 @@ impl Helpmaton {
         &self.settings
     }
 
-    /// Returns the clock, id generator and randomness.
+    /// Returns the clock, timer and randomness.
     #[must_use]
-    pub fn surroundings(&self) -> Arc<dyn Surroundings> {
-        self.host.surroundings()
+    pub fn world(&self) -> Arc<dyn World> {
+        self.host.world()
     }
 
     /// Returns the current time in milliseconds since 1970.
     #[must_use]
     pub fn now_millis(&self) -> i64 {
-        self.surroundings().now_millis()
+        self.world().now_millis()
     }
 
     /// Returns the current time.
@@ -142,7 +143,7 @@ impl Helpmaton {
     /// Generates a unique id.
     #[must_use]
     pub fn fresh_id<Id: From<Uuid>>(&self) -> Id {
-        Uuid::trusted(self.surroundings().fresh().uuid()).into()
+        Uuid::trusted(self.world().uuid()).into()
     }
 
     /// Returns an id for an item that a call creates: the same whenever the call is repeated with its token, and a new
@@ -181,7 +182,7 @@ impl Helpmaton {
 
     /// Waits for an index to catch up, longer with each attempt.
     pub(crate) async fn pause(&self, look: u32) {
-        self.surroundings().sleep(PAUSE_FIRST.saturating_mul(1 << look.min(6))).await;
+        self.world().sleep(PAUSE_FIRST.saturating_mul(1 << look.min(6))).await;
     }
 
     /// Creates a flow from an async function of the system and a call.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use keyform::runtime::run::Surroundings;
+use keyform::World;
 use keyform::{CallError, Epoch, Timestamp, Uuid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -60,7 +60,7 @@ pub struct Joined {
 /// [`CreateInviteError::BadExpiry`] for zero or more than 30 days, and the other outcomes of the write.
 pub async fn invite(
     workspaces: &Workspaces,
-    clock: &dyn Surroundings,
+    clock: &dyn World,
     workspace_id: &WorkspaceId,
     terms: Terms,
 ) -> Result<Invite, CreateInviteError> {

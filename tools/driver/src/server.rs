@@ -3,6 +3,8 @@
 //! Every server runs on a free loopback port and is stopped by its own process id, also when the value is dropped.
 //! A server counts as started when it answers ListTables.
 
+#![expect(clippy::disallowed_methods, reason = "it waits for processes")]
+
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};

@@ -1,5 +1,7 @@
 //! Signatures for DynamoDB's `POST /`, with AWS's documented example credentials.
 
+#![expect(clippy::disallowed_methods, reason = "it signs for servers with the real clock")]
+
 use std::time::SystemTime;
 
 use aws_credential_types::Credentials;

@@ -10,14 +10,13 @@ use std::time::Duration;
 use keyform_core::execute::BoxFuture;
 use keyform_core::operation::{DeleteItem, PutItem, Scan};
 use keyform_core::{Attributes, Error, Execute, Operation, Output};
-use keyform_engine::env::ManualEnv;
 use keyform_engine::store::Store;
 use keyform_engine::{Database, Options};
-use keyform_language::bind::{self, Fresh};
+use keyform_language::bind;
 use keyform_language::scalar::Scalar;
 use keyform_language::schema::{EntityId, FieldId, Model, Permission, Read};
 use keyform_language::{Checked, template};
-use keyform_runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Settings, Surroundings, Waiting};
+use keyform_runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Settings};
 
 use super::vocabulary::{NOW_MILLIS, Owner, Vocabulary};
 
@@ -101,8 +100,7 @@ fn unsealed(checked: &Checked) -> Checked {
 
 impl World {
     pub(super) fn new(checked: &Checked, vocabulary: &Vocabulary<'_>, share: Share) -> Result<Self, RunError> {
-        let env = Arc::new(ManualEnv::at_ms(NOW_MILLIS.unsigned_abs()));
-        let options = Options { env, sweep_interval: None, ..Options::default() };
+        let options = Options { world: Arc::new(Still::default()), sweep_interval: None, ..Options::default() };
         let database = Database::on(Store::in_memory(), options)
             .map_err(|error| RunError::NotRunnable(format!("a store in memory does not open: {error}")))?;
         let still = Arc::new(Still::default());
@@ -321,7 +319,19 @@ impl Still {
     }
 }
 
-impl Fresh for Still {
+impl keyform_core::World for Still {
+    fn now_millis(&self) -> i64 {
+        NOW_MILLIS
+    }
+
+    fn sleep(&self, _: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    fn fill(&self, bytes: &mut [u8]) {
+        bytes.fill(0);
+    }
+
     fn ulid(&self) -> String {
         template::sample::of_type(&Scalar::Ulid.into(), "fresh", self.next())
     }
@@ -336,24 +346,6 @@ impl Fresh for Still {
 
     fn token(&self, bytes: usize) -> String {
         format!("{:0>bytes$}", self.next())
-    }
-}
-
-impl Surroundings for Still {
-    fn now_millis(&self) -> i64 {
-        NOW_MILLIS
-    }
-
-    fn fresh(&self) -> &dyn Fresh {
-        self
-    }
-
-    fn jitter(&self) -> f64 {
-        0.0
-    }
-
-    fn sleep(&self, _: Duration) -> Waiting<'_> {
-        Box::pin(std::future::ready(()))
     }
 }
 

@@ -1,6 +1,8 @@
 //! A run: creates tables on every server, sends requests, compares outcomes, and repairs servers that disagree about an
 //! item, so that one difference does not cause a hundred.
 
+#![expect(clippy::disallowed_methods, reason = "it waits for servers")]
+
 use std::io;
 use std::thread::sleep;
 use std::time::{Duration, Instant};

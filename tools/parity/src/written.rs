@@ -1,6 +1,8 @@
 //! Writes one item several times and reads the records of the table's stream, without server-specific numbers and
 //! times.
 
+#![expect(clippy::disallowed_methods, reason = "it waits for servers")]
+
 use std::thread::sleep;
 use std::time::Duration;
 

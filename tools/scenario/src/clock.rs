@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use keyform::language::bind::Fresh;
-use keyform::runtime::run::{Surroundings, Waiting};
-use keyform::surroundings::System;
+use keyform::execute::BoxFuture;
+use keyform::{SystemWorld, World};
 
 /// A clock that stands still until a test moves it. Clones share the time.
 #[derive(Clone, Debug)]
@@ -16,7 +15,7 @@ impl Clock {
     /// Starts at the system's time.
     #[must_use]
     pub fn new() -> Self {
-        Self(Arc::new(AtomicI64::new(System.now_millis())))
+        Self(Arc::new(AtomicI64::new(SystemWorld.now_millis())))
     }
 
     /// Moves the clock forward.
@@ -36,21 +35,25 @@ impl Default for Clock {
     }
 }
 
-impl Surroundings for Clock {
+impl World for Clock {
     fn now_millis(&self) -> i64 {
         self.0.load(Ordering::SeqCst)
     }
 
-    fn fresh(&self) -> &dyn Fresh {
-        static SYSTEM: System = System;
-        &SYSTEM
+    /// Pauses take real time, so their clock is the real one too.
+    fn monotonic(&self) -> Duration {
+        SystemWorld.monotonic()
     }
 
-    fn jitter(&self) -> f64 {
-        System.jitter()
+    fn sleep(&self, pause: Duration) -> BoxFuture<'static, ()> {
+        SystemWorld.sleep(pause)
     }
 
-    fn sleep(&self, pause: Duration) -> Waiting<'_> {
-        Box::pin(tokio::time::sleep(pause))
+    fn fill(&self, bytes: &mut [u8]) {
+        SystemWorld.fill(bytes);
+    }
+
+    fn ulid(&self) -> String {
+        SystemWorld.ulid()
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use keyform::language::bind::Fresh;
-use keyform::runtime::run::{Surroundings, Waiting};
+use keyform::execute::BoxFuture;
+use keyform::{SystemWorld, World};
 
 /// A counting clock with counting ids. Tokens contain the stage, because several tests may share an endpoint.
 pub struct Counted {
@@ -32,7 +32,25 @@ impl Counted {
     }
 }
 
-impl Fresh for Counted {
+impl World for Counted {
+    fn now_millis(&self) -> i64 {
+        let passed = if self.is_ticking { i64::try_from(self.next()).unwrap() } else { 0 };
+        self.begin_millis + passed
+    }
+
+    /// Pauses take real time, so their clock is the real one too.
+    fn monotonic(&self) -> Duration {
+        SystemWorld.monotonic()
+    }
+
+    fn sleep(&self, pause: Duration) -> BoxFuture<'static, ()> {
+        SystemWorld.sleep(pause)
+    }
+
+    fn fill(&self, bytes: &mut [u8]) {
+        SystemWorld.fill(bytes);
+    }
+
     fn ulid(&self) -> String {
         format!("01KKP2T8SN{:016}", self.next())
     }
@@ -48,23 +66,8 @@ impl Fresh for Counted {
     fn token(&self, bytes: usize) -> String {
         format!("{:0>bytes$}", self.next())
     }
-}
-
-impl Surroundings for Counted {
-    fn now_millis(&self) -> i64 {
-        let passed = if self.is_ticking { i64::try_from(self.next()).unwrap() } else { 0 };
-        self.begin_millis + passed
-    }
-
-    fn fresh(&self) -> &dyn Fresh {
-        self
-    }
 
     fn jitter(&self) -> f64 {
         0.5
-    }
-
-    fn sleep(&self, pause: Duration) -> Waiting<'_> {
-        Box::pin(tokio::time::sleep(pause))
     }
 }

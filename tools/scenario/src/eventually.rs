@@ -1,5 +1,7 @@
 //! Waits for an index that lags behind.
 
+#![expect(clippy::disallowed_methods, reason = "other stores catch up in real time")]
+
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
 

@@ -2,7 +2,7 @@
 //!
 //! 1. [`Store`] is one of the stores: the embedded engine, our server through the AWS SDK, and ExtendDB through the AWS
 //! SDK if `KEYFORM_EXTENDDB` names its binary. [`stage`] gives a test its own tables on a shared store.
-//! 2. [`Clock`] is a time that tests set, [`Counted`] a counting clock with counting ids, [`Dice`] are pseudo-random
+//! 2. [`ManualWorld`] is a world whose clock moves on request, [`Clock`] is a time that tests set, [`Counted`] a counting clock with counting ids, [`Dice`] are pseudo-random
 //! numbers.
 //! 3. [`on_every_store`] runs a scenario on each store, with everything that an application needs: a [`Scene`].
 //! 4. [`Site`] serves an application over real HTTP.
@@ -32,7 +32,7 @@ pub use counted::Counted;
 pub use counting::Counting;
 pub use dice::Dice;
 pub use eventually::eventually;
-pub use keyform_engine::env::ManualEnv;
+pub use keyform_world::testing::ManualWorld;
 pub use scene::{Scene, on_embedded, on_every_store};
 pub use site::{Answer, Site};
 pub use store::{Store, connect, stage};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use keyform::flow::Host;
 use keyform::runtime::seal::Keyring;
-use keyform::{Execute, ModelOptions};
+use keyform::{Execute, ModelOptions, SystemWorld};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::store::lags;
@@ -23,14 +23,11 @@ pub struct Scene {
 
 impl Scene {
     /// Creates a scene on any store, for instance one with faults.
-    ///
-    /// # Panics
-    /// Panics if the machine has no randomness for a key.
     #[must_use]
     pub fn on(store: &'static str, execute: Arc<dyn Execute>) -> Self {
         let clock = Clock::new();
-        let keys = Keyring::generate().unwrap();
-        let options = ModelOptions::new().variable("stage", stage()).field_keys(keys).surroundings(clock.clone());
+        let keys = Keyring::generate(&SystemWorld);
+        let options = ModelOptions::new().variable("stage", stage()).field_keys(keys).in_world(clock.clone());
         Self { host: Host::shared(execute).with_options(options), clock, store }
     }
 

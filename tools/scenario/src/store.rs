@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use keyform::aws::{Credentials, Options, Remote};
-use keyform::language::bind::Fresh as _;
 use keyform::server::{Running, Server, Settings};
-use keyform::surroundings::System;
-use keyform::{Database, Execute};
+use keyform::{Database, Execute, SystemWorld, World as _};
 
 use crate::extenddb::ExtendDb;
 use crate::{CaughtUp, Scene};
@@ -105,5 +103,5 @@ pub async fn connect(url: String) -> Remote {
 /// A unique stage: the tables named by it belong to this test alone, even on a shared store.
 #[must_use]
 pub fn stage() -> String {
-    System.code(8).to_lowercase()
+    SystemWorld.code(8).to_lowercase()
 }

@@ -9,11 +9,10 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use keyform::execute::BoxFuture;
 use keyform::language::Checked;
-use keyform::language::bind::Fresh;
-use keyform::runtime::run::{Call, Runner, Settings, Surroundings, Waiting};
-use keyform::surroundings::System;
-use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
+use keyform::runtime::run::{Call, Runner, Settings};
+use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output, SystemWorld, World};
 use rustix::time::{ClockId, clock_gettime};
 
 const ROUNDS: usize = 15;
@@ -49,7 +48,16 @@ impl Execute for Canned {
 /// A fixed clock and counting ids: time and randomness are not part of the layer's cost.
 struct Still(AtomicUsize);
 
-impl Fresh for Still {
+impl World for Still {
+    fn now_millis(&self) -> i64 {
+        1_773_480_413_589
+    }
+    fn sleep(&self, time: std::time::Duration) -> BoxFuture<'static, ()> {
+        SystemWorld.sleep(time)
+    }
+    fn fill(&self, bytes: &mut [u8]) {
+        bytes.fill(0);
+    }
     fn ulid(&self) -> String {
         fresh_id(self.0.fetch_add(1, Ordering::Relaxed))
     }
@@ -62,20 +70,8 @@ impl Fresh for Still {
     fn token(&self, bytes: usize) -> String {
         "a".repeat(bytes)
     }
-}
-
-impl Surroundings for Still {
-    fn now_millis(&self) -> i64 {
-        1_773_480_413_589
-    }
-    fn fresh(&self) -> &dyn Fresh {
-        self
-    }
     fn jitter(&self) -> f64 {
         0.5
-    }
-    fn sleep(&self, time: std::time::Duration) -> Waiting<'_> {
-        System.sleep(time)
     }
 }
 

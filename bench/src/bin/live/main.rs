@@ -13,9 +13,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use keyform::Database;
 use keyform::language::Checked;
 use keyform::runtime::run::{Call, Runner, Settings as RunSettings};
+use keyform::SystemWorld;
 use keyform::flow::Tables;
 use keyform::server::{Limits, Models, Running, Served, Server, Settings};
-use keyform::surroundings::System;
 
 const MODEL: &str = r#"
 model chat
@@ -78,7 +78,7 @@ fn main() {
 
 fn runner(database: &Database) -> Runner {
     let checked = Arc::new(Checked::read(MODEL));
-    let runner = Runner::new(checked, Arc::new(database.clone()), Arc::new(System), RunSettings::default());
+    let runner = Runner::new(checked, Arc::new(database.clone()), Arc::new(SystemWorld), RunSettings::default());
     runner.expect("the model has no errors")
 }
 

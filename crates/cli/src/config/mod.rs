@@ -21,7 +21,7 @@ use clap::parser::ValueSource;
 use keyform::aws::Timeouts;
 use keyform::runtime::seal::Keyring;
 use keyform::store::Durability;
-use keyform::{cursor_key, field_keys};
+use keyform::{SystemWorld, cursor_key, field_keys};
 use tracing::level_filters::LevelFilter;
 
 use crate::failure::Failure;
@@ -222,7 +222,7 @@ impl Config {
         };
         let ring = match (given, &self.folder) {
             (Some(ring), _) => Some(ring),
-            (None, _) if self.in_memory => Some(Keyring::generate()?),
+            (None, _) if self.in_memory => Some(Keyring::generate(&SystemWorld)),
             (None, Some(folder)) if self.is_embedded() => Some(field_keys::load_or_create(&folder.join("field.keys"))?),
             (None, Some(folder)) if folder.join("field.keys").exists() => {
                 Some(field_keys::load(&folder.join("field.keys"))?)

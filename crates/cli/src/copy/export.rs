@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
-use keyform::surroundings::System;
+use keyform::SystemWorld;
 use keyform::transfer::{Export, Format, export};
 
 use crate::failure::Failure;
@@ -62,7 +62,7 @@ async fn write(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
         to: Path::new(text(arguments, "output")),
         format,
         segments: arguments.get_one::<u32>("segments").copied().unwrap_or(4),
-        surroundings: Arc::new(System),
+        surroundings: Arc::new(SystemWorld),
         progress: Arc::new(move |items| told.count(&shown, items)),
     })
     .await;

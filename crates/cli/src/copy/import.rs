@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
+use keyform::SystemWorld;
 use keyform::operation::CreateTable;
 use keyform::runtime::deploy::{self, Patience};
-use keyform::surroundings::System;
 use keyform::table::{KeySchema, ScalarType};
 use keyform::transfer::{Format, Import, import};
 use keyform::{ErrorCode, Execute, ExecuteExt};
@@ -73,7 +73,7 @@ async fn read(path: &str, store: &str, arguments: &ArgMatches) -> Result<ExitCod
         overwrite: arguments.get_flag("overwrite"),
         write_units: arguments.get_one::<u64>("write-units").copied(),
         checkpoint: Some(Path::new(text(arguments, "checkpoint"))),
-        surroundings: Arc::new(System),
+        surroundings: Arc::new(SystemWorld),
         progress: Arc::new(move |items| told.count(&shown, items)),
     })
     .await;
@@ -106,5 +106,5 @@ async fn make(store: &dyn Execute, table: &str, key: &str) -> Result<(), Failure
         Err(error) if error.code() != ErrorCode::ResourceInUse => return Err(error.into()),
         _ => {}
     }
-    Ok(deploy::ready(store, &System, table, Patience::default()).await?)
+    Ok(deploy::ready(store, &SystemWorld, table, Patience::default()).await?)
 }

@@ -9,9 +9,8 @@ use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use keyform::operation::ListTables;
-use keyform::surroundings::System;
 use keyform::transfer::{Checkpoint, Copier, CopySettings, Follow};
-use keyform::{Execute, ExecuteExt};
+use keyform::{Execute, ExecuteExt, SystemWorld};
 use tokio::sync::watch;
 
 use crate::failure::Failure;
@@ -86,7 +85,7 @@ async fn copy(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     let copier = Copier {
         from: source.store(),
         to: target.store(),
-        surroundings: Arc::new(System),
+        surroundings: Arc::new(SystemWorld),
         settings,
         checkpoint: checkpoint.clone(),
         progress: Arc::new(move |progress| told.show(progress)),

@@ -1,10 +1,11 @@
 //! Progress display of a copy: a bar on a terminal, periodic lines otherwise.
 
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use keyform::transfer::{Phase, Progress};
+use keyform::{SystemWorld, World as _};
 
 use crate::output;
 
@@ -19,8 +20,9 @@ pub(super) struct Line {
 }
 
 struct State {
-    begun: Instant,
-    told: Instant,
+    /// Moments on the monotonic clock.
+    begun: Duration,
+    told: Duration,
     table: String,
     /// Items that an earlier run copied.
     before: u64,
@@ -28,7 +30,8 @@ struct State {
 
 impl Default for Line {
     fn default() -> Self {
-        let state = State { begun: Instant::now(), told: Instant::now(), table: String::new(), before: 0 };
+        let now = SystemWorld.monotonic();
+        let state = State { begun: now, told: now, table: String::new(), before: 0 };
         let bar = ProgressBar::no_length().with_style(style("{msg}"));
         Self { bar, state: Mutex::new(state) }
     }
@@ -37,14 +40,15 @@ impl Default for Line {
 impl Line {
     pub(super) fn show(&self, progress: &Progress) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = SystemWorld.monotonic();
         if state.table != progress.table {
             state.table.clone_from(&progress.table);
-            (state.begun, state.before) = (Instant::now(), progress.items);
+            (state.begun, state.before) = (now, progress.items);
         }
         if !self.bar.is_hidden() {
             self.draw(progress, &words(progress, &state));
-        } else if state.told.elapsed() >= BETWEEN_LINES {
-            state.told = Instant::now();
+        } else if now - state.told >= BETWEEN_LINES {
+            state.told = now;
             let share = if progress.phase == Phase::Copying { share(progress) } else { String::new() };
             output::note(&format!("{}{share}: {}", progress.table, words(progress, &state)));
         }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use keyform::ModelOptions;
+use keyform::SystemWorld;
 use keyform::language::Checked;
 use keyform::runtime::run::Runner;
-use keyform::surroundings::System;
 use keyform_workspaces::legacy::MODEL;
 use keyform_workspaces::legacy::data::Amount;
 use keyform_workspaces::legacy::fill::{Filled, fill};
@@ -65,7 +65,7 @@ async fn write(place: &Place, arguments: &ArgMatches) -> Result<(Filled, String)
             "the table name {table} has a variable without a value: pass --set NAME=VALUE"
         )));
     }
-    let runner = Runner::new(checked, place.store(), Arc::new(System), settings.clone())?;
+    let runner = Runner::new(checked, place.store(), Arc::new(SystemWorld), settings.clone())?;
     if place.is_embedded() || arguments.get_flag("create-tables") {
         for table in runner.create_tables().await? {
             output::note(&format!("created table {table}"));

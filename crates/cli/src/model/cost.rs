@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use keyform::language::Checked;
 use keyform::language::cost::{Report, compare, price::PRICES, report, text};
+use keyform::{SystemWorld, World as _};
 
 use crate::failure::Failure;
 use crate::output;
@@ -50,8 +51,7 @@ fn bill(path: &str) -> Result<Report, Failure> {
 }
 
 fn warn_of_old_prices() {
-    let days =
-        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs() / 86_400);
+    let days = u64::try_from(SystemWorld.now_millis() / 86_400_000).unwrap_or(0);
     if PRICES.is_old_on_day(days) {
         output::note(&format!("the prices are from {}, more than a year ago: check the current ones", PRICES.date));
     }

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use keyform::SystemWorld;
 use keyform::language::Checked;
 use keyform::runtime::deploy::{self, Event, Patience, Plan, Request};
-use keyform::surroundings::System;
 
 use crate::failure::Failure;
 use crate::output;
@@ -109,7 +109,7 @@ async fn apply(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     let longest = arguments.get_one::<u64>("longest").map(|secs| Duration::from_secs(*secs));
     let patience = longest.map_or_else(Patience::default, |longest| Patience { longest: Some(longest) });
     let total = plan.steps();
-    let applied = deploy::apply(&*place.store(), &System, &plan, patience, &|event| tell(event, total)).await;
+    let applied = deploy::apply(&*place.store(), &SystemWorld, &plan, patience, &|event| tell(event, total)).await;
     place.close()?;
     let report = applied?;
     report.left_out.iter().for_each(|what| output::note(&format!("skipped: {what}")));

@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Arg, ArgMatches, Command};
+use keyform::SystemWorld;
 use keyform::field_keys;
 use keyform::language::Checked;
 use keyform::runtime::run::{Runner, Settings};
 use keyform::runtime::seal::{KeyId, Keyring};
-use keyform::surroundings::System;
 
 use crate::failure::Failure;
 use crate::output;
@@ -99,7 +99,7 @@ async fn reseal_all(checked: Arc<Checked>, arguments: &ArgMatches, from: Option<
     let settings = place::run_settings(&config, place::variables(arguments)?, Default::default());
     let settings = Settings { field_keys: config.field_keys()?, ..settings };
     let place = Place::open(arguments).await?;
-    let runner = Runner::new(checked, place.store(), Arc::new(System), settings)?;
+    let runner = Runner::new(checked, place.store(), Arc::new(SystemWorld), settings)?;
     let (mut next, mut seen, mut changed) = (from, 0, 0);
     loop {
         let page = runner.reseal(next.as_deref()).await.map_err(|error| {

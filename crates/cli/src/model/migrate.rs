@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use indicatif::{ProgressBar, ProgressStyle};
+use keyform::SystemWorld;
 use keyform::language::Checked;
 use keyform::runtime::evolve::state::{Counts, State};
 use keyform::runtime::evolve::{MigrateError, Migration, Pace, Progress, RolledBack, Verified};
-use keyform::surroundings::System;
 use keyform::{Rehearsal, Rehearse, Stage};
 use serde_json::{Value, json};
 
@@ -115,7 +115,7 @@ async fn run_on(step: &str, checked: Arc<Checked>, place: &Place, arguments: &Ar
     let variables = place::run_settings(&config, place::variables(arguments)?, Default::default()).variables;
     let is_sealed = checked.model.entities.iter().any(|entity| entity.encrypted_fields().next().is_some());
     let keys = if is_sealed { config.field_keys()? } else { None };
-    let migration = Migration::new(Arc::clone(&checked), place.store(), Arc::new(System), variables.clone())?;
+    let migration = Migration::new(Arc::clone(&checked), place.store(), Arc::new(SystemWorld), variables.clone())?;
     let migration = migration.with_keys(keys.as_ref());
     let is_json = arguments.get_one::<String>("format").is_some_and(|format| format == "json");
     let bar = Bar::new(is_json);
@@ -133,6 +133,7 @@ async fn run_on(step: &str, checked: Arc<Checked>, place: &Place, arguments: &Ar
                 stage: stage(arguments),
                 write_units_per_second: pace(arguments).write_units_per_second,
                 copying: Arc::new(copied),
+                world: Arc::new(SystemWorld),
             };
             rehearsed(&rehearse.run(&place.store(), &watch).await?, &rehearse.stage)?
         }

@@ -4,10 +4,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
+use keyform::SystemWorld;
 use keyform::language::Checked;
 use keyform::language::schema::{Parameter, Type};
 use keyform::runtime::run::{Call, Caller, RunError, Runner, fits, in_words, json, misfit};
-use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes};
 use serde_json::Value;
 
@@ -122,7 +122,7 @@ async fn runner(place: &Place, checked: Checked, arguments: &ArgMatches) -> Resu
             "the table name {table} has a variable without a value: pass --set NAME=VALUE"
         )));
     }
-    let runner = Runner::new(Arc::new(checked), place.store(), Arc::new(System), settings)?;
+    let runner = Runner::new(Arc::new(checked), place.store(), Arc::new(SystemWorld), settings)?;
     if place.is_embedded() || arguments.get_flag("create-tables") {
         for table in runner.create_tables().await? {
             output::note(&format!("created table {table}"));

@@ -6,10 +6,10 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 use std::time::Duration;
 
+use keyform::SystemWorld;
 use keyform::language::Checked;
 use keyform::live::handle::{Handlers, Settings as HandleSettings};
 use keyform::runtime::run::{Call, Runner, Settings};
-use keyform::surroundings::System;
 use keyform::{Database, Execute, server};
 use tempfile::TempDir;
 use tokio::sync::Notify;
@@ -63,7 +63,8 @@ struct Program {
 
 impl Program {
     fn new(store: Arc<dyn Execute>) -> Self {
-        let runner = Runner::new(Arc::new(Checked::read(MODEL)), store, Arc::new(System), Settings::default()).unwrap();
+        let runner =
+            Runner::new(Arc::new(Checked::read(MODEL)), store, Arc::new(SystemWorld), Settings::default()).unwrap();
         let settings = HandleSettings {
             attempts: 2,
             backoff: Duration::from_millis(1),

@@ -66,10 +66,10 @@ impl Engine {
     pub(crate) fn work_once(&self, everything: bool) -> Result<(), Error> {
         // The store has already logged why it accepts no writes; every task would fail for that reason.
         self.admit()?;
-        let seldom = self.work.is_trim_due(self.env.now_ms(), TRIM_INTERVAL_MS) || everything;
+        let seldom = self.work.is_trim_due(self.now_ms(), TRIM_INTERVAL_MS) || everything;
         let tasks = ALWAYS.iter().chain(SELDOM.iter().filter(|_| seldom)).chain(&AT_LAST);
         let done = for_all(tasks, |(name, task)| self.work.note(name, task(self)));
-        self.store.flush_if_idle(self.env.now_ms());
+        self.store.flush_if_idle(self.now_ms());
         done
     }
 }

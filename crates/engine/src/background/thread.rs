@@ -61,7 +61,7 @@ fn spawn(engine: Arc<Engine>, interval: Duration) -> Option<JoinHandle<()>> {
 fn run(engine: &Engine, interval: Duration) {
     let mut failures = 0;
     engine.work.wake();
-    while engine.work.wait(pause(interval, failures)) {
+    while engine.work.wait(&*engine.world, pause(interval, failures)) {
         let _pass = engine.work.begin_pass();
         let done = match catch_unwind(AssertUnwindSafe(|| engine.work_once(false))) {
             Ok(done) => engine.work.note(PASS, Ok(())).and(done),

@@ -33,7 +33,7 @@ impl Engine {
 
     fn is_over(&self, stored: &[u8]) -> bool {
         let end_ms = applied_ms(stored).map_or(0, |applied_ms| applied_ms.saturating_add(IDEMPOTENCY_SECS * 1000));
-        self.env.now_ms() >= end_ms
+        self.now_ms() >= end_ms
     }
 
     /// Deletes tokens that have timed out. Checks again under the lock, because a token may have been used again.

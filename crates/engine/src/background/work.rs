@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use keyform_core::Error;
+use keyform_core::{Error, World};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::layout::{IndexId, TableId};
@@ -51,10 +51,15 @@ impl Work {
     }
 
     /// Waits until there is work or the interval is over; returns whether to continue.
-    pub fn wait(&self, interval: Duration) -> bool {
+    pub fn wait(&self, world: &dyn World, interval: Duration) -> bool {
+        let until = world.monotonic() + interval;
         let mut signal = self.signal.lock();
-        if !signal.woken && !signal.stopping {
-            self.changed.wait_for(&mut signal, interval);
+        while !signal.woken && !signal.stopping {
+            let left = until.saturating_sub(world.monotonic());
+            if left.is_zero() {
+                break;
+            }
+            self.changed.wait_for(&mut signal, world.blocking_wait(left));
         }
         signal.woken = false;
         !signal.stopping

@@ -75,8 +75,6 @@ pub enum KeyError {
         /// Error of the operating system.
         source: io::Error,
     },
-    /// The operating system returned no random bytes.
-    NoRandom,
 }
 
 impl KeyError {
@@ -135,7 +133,6 @@ impl fmt::Display for KeyError {
                 write!(f, "no master key {id} in {}: `keyform keys show` lists them", file.display())
             }
             Self::Io { action, file, source } => write!(f, "cannot {action} {}: {source}", file.display()),
-            Self::NoRandom => f.write_str("the operating system provides no random bytes: try again"),
         }
     }
 }

@@ -13,6 +13,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use aws_lc_rs::digest;
+use keyform_core::World;
 use zeroize::Zeroizing;
 
 use super::KeyError;
@@ -54,11 +55,8 @@ pub struct MasterKey {
 
 impl MasterKey {
     /// Generates a random key.
-    ///
-    /// # Errors
-    /// [`KeyError::NoRandom`] when the operating system returns no random bytes.
-    pub fn generate() -> Result<Self, KeyError> {
-        Secret::random().map(Self::from_secret)
+    pub fn generate(world: &dyn World) -> Self {
+        Self::from_secret(Secret::random(world))
     }
 
     /// Returns the fingerprint, which is not secret.
@@ -84,11 +82,11 @@ impl MasterKeys {
     ///
     /// # Errors
     /// When the file is damaged, unreadable, readable by other accounts, or cannot be created.
-    pub fn load_or_create(file: &Path) -> Result<Self, KeyError> {
+    pub fn load_or_create(file: &Path, world: &dyn World) -> Result<Self, KeyError> {
         if let Some(keys) = Self::load(file)? {
             return Ok(keys);
         }
-        let keys = Self { file: file.to_owned(), older: Vec::new(), current: MasterKey::generate()? };
+        let keys = Self { file: file.to_owned(), older: Vec::new(), current: MasterKey::generate(world) };
         file::create_parent(file)?;
         if file::create_new(file, &keys.text())? {
             return Ok(keys);
@@ -135,10 +133,10 @@ impl MasterKeys {
     ///
     /// # Errors
     /// When the file cannot be read or replaced.
-    pub fn add(file: &Path) -> Result<Self, KeyError> {
+    pub fn add(file: &Path, world: &dyn World) -> Result<Self, KeyError> {
         let _lock = file::lock(file)?;
-        let mut keys = Self::load_or_create(file)?;
-        let before = std::mem::replace(&mut keys.current, MasterKey::generate()?);
+        let mut keys = Self::load_or_create(file, world)?;
+        let before = std::mem::replace(&mut keys.current, MasterKey::generate(world));
         keys.older.push(before);
         file::replace(file, &keys.text())?;
         Ok(keys)

@@ -38,19 +38,21 @@ pub use rotate::{Rotation, rotate};
 
 use std::path::Path;
 
+use keyform_core::World;
+
 /// Opens the key ring of `data_dir` with the master key file. Creates both for a new directory.
 ///
 /// # Errors
 /// When the master key file is missing, unreadable, unprotected or the wrong one, when the key ring is damaged or lost,
 /// or when the directory contains other files. Nothing is written in these cases.
-pub fn open(data_dir: &Path, master_key_file: &Path) -> Result<KeyRing, KeyError> {
+pub fn open(data_dir: &Path, master_key_file: &Path, world: &dyn World) -> Result<KeyRing, KeyError> {
     if KeyRing::exists(data_dir) {
         let masters = MasterKeys::load_for(master_key_file, data_dir)?;
         return KeyRing::load(data_dir, &masters);
     }
     ring::refuse_occupied(data_dir)?;
-    let masters = MasterKeys::load_or_create(master_key_file)?;
-    KeyRing::create(data_dir, &masters)
+    let masters = MasterKeys::load_or_create(master_key_file, world)?;
+    KeyRing::create(data_dir, &masters, world)
 }
 
 #[cfg(test)]

@@ -15,6 +15,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use keyform_core::World;
+
 use super::file;
 use super::wrap::{KEY_BYTES, Secret};
 use super::{KeyError, MasterKey, MasterKeyId, MasterKeys};
@@ -48,16 +50,16 @@ impl KeyRing {
     ///
     /// # Errors
     /// When the directory cannot be written.
-    pub fn create(data_dir: &Path, masters: &MasterKeys) -> Result<Self, KeyError> {
+    pub fn create(data_dir: &Path, masters: &MasterKeys, world: &dyn World) -> Result<Self, KeyError> {
         owner_only::create_dir_all(data_dir).map_err(KeyError::io("create", data_dir))?;
         let _lock = file::lock(&data_dir.join(KEY_RING_FILE))?;
         if Self::exists(data_dir) {
             return Self::load(data_dir, masters);
         }
         let master = masters.current();
-        let keys = BTreeMap::from([(1, Secret::random()?)]);
+        let keys = BTreeMap::from([(1, Secret::random(world))]);
         let ring = Self { file: data_dir.join(KEY_RING_FILE), master: master.id().clone(), current: 1, keys };
-        ring.store(master)?;
+        ring.store(master, world)?;
         Ok(ring)
     }
 
@@ -98,22 +100,22 @@ impl KeyRing {
     ///
     /// # Errors
     /// When the file cannot be replaced; it is then unchanged.
-    pub fn rewrap(&mut self, master: &MasterKey, with_new_data_key: bool) -> Result<(), KeyError> {
+    pub fn rewrap(&mut self, master: &MasterKey, with_new_data_key: bool, world: &dyn World) -> Result<(), KeyError> {
         if with_new_data_key {
             self.current = self.keys.last_key_value().map_or(1, |(id, _)| id + 1);
-            self.keys.insert(self.current, Secret::random()?);
+            self.keys.insert(self.current, Secret::random(world));
         }
         self.master = master.id().clone();
-        self.store(master)
+        self.store(master, world)
     }
 
-    fn store(&self, master: &MasterKey) -> Result<(), KeyError> {
+    fn store(&self, master: &MasterKey, world: &dyn World) -> Result<(), KeyError> {
         let mut text = format!("{TITLE}\nmaster {}\ncurrent {}\n", self.master, self.current);
         for (id, key) in &self.keys {
-            let wrapped = master.secret.wrap(&key_context(*id), key.bytes())?;
+            let wrapped = master.secret.wrap(&key_context(*id), key.bytes(), world);
             writeln!(text, "key {id} {wrapped}").expect("a string takes all text");
         }
-        let seal = master.secret.wrap(&seal_context(&text), &[])?;
+        let seal = master.secret.wrap(&seal_context(&text), &[], world);
         writeln!(text, "seal {seal}").expect("a string takes all text");
         file::replace(&self.file, &text)
     }

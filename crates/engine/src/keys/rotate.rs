@@ -9,6 +9,8 @@
 
 use std::path::Path;
 
+use keyform_core::World;
+
 use super::file;
 use super::{KEY_RING_FILE, KeyError, KeyRing, MasterKeyId, MasterKeys};
 
@@ -28,7 +30,7 @@ pub struct Rotation {
 /// # Errors
 /// See [`open`](super::open) for a directory that has a key ring; also when a file cannot be replaced. After any
 /// failure the data can still be opened with the same master key file.
-pub fn rotate(data_dir: &Path, master_key_file: &Path) -> Result<Rotation, KeyError> {
+pub fn rotate(data_dir: &Path, master_key_file: &Path, world: &dyn World) -> Result<Rotation, KeyError> {
     if !data_dir.is_dir() {
         return Err(KeyError::DirectoryMissing { data_dir: data_dir.to_owned() });
     }
@@ -39,7 +41,7 @@ pub fn rotate(data_dir: &Path, master_key_file: &Path) -> Result<Rotation, KeyEr
     let masters = MasterKeys::load_for(master_key_file, data_dir)?;
     let mut ring = KeyRing::load(data_dir, &masters)?;
     let master_before = ring.master().clone();
-    let masters = MasterKeys::add(master_key_file)?;
-    ring.rewrap(masters.current(), true)?;
+    let masters = MasterKeys::add(master_key_file, world)?;
+    ring.rewrap(masters.current(), true, world)?;
     Ok(Rotation { master_before, master: masters.current().id().clone(), data_key: ring.current() })
 }

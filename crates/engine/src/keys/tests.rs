@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use keyform_world::SystemWorld;
 use tempfile::TempDir;
 
 use super::*;
@@ -25,7 +26,7 @@ impl Place {
     }
 
     fn open(&self) -> Result<KeyRing, KeyError> {
-        open(&self.data(), &self.master())
+        open(&self.data(), &self.master(), &SystemWorld)
     }
 
     fn data_keys(&self) -> Vec<(u32, [u8; 32])> {
@@ -81,7 +82,7 @@ fn other_master_key_is_refused() {
     let place = Place::new();
     let needed = place.open().unwrap().master().to_string();
     fs::remove_file(place.master()).unwrap();
-    MasterKeys::load_or_create(&place.master()).unwrap();
+    MasterKeys::load_or_create(&place.master(), &SystemWorld).unwrap();
     let refusal = place.refusal();
     assert!(refusal.contains(&needed) && refusal.contains("KEYFORM_MASTER_KEY_FILE"), "{refusal}");
 }
@@ -126,7 +127,7 @@ fn store_without_its_ring_is_refused() {
 fn rotation_adds_keys_and_keeps_the_older_data_keys() {
     let place = Place::new();
     let before = place.data_keys();
-    let rotation = rotate(&place.data(), &place.master()).unwrap();
+    let rotation = rotate(&place.data(), &place.master(), &SystemWorld).unwrap();
     assert_ne!(rotation.master_before, rotation.master);
     assert_eq!(rotation.data_key, 2);
     let ring = place.open().unwrap();
@@ -137,10 +138,10 @@ fn rotation_adds_keys_and_keeps_the_older_data_keys() {
 #[test]
 fn rotation_of_nothing_is_refused_and_makes_nothing() {
     let place = Place::new();
-    let refusal = rotate(&place.data(), &place.master()).unwrap_err();
+    let refusal = rotate(&place.data(), &place.master(), &SystemWorld).unwrap_err();
     assert!(refusal.to_string().contains("no data directory"), "{refusal}");
     fs::create_dir(place.data()).unwrap();
-    assert!(matches!(rotate(&place.data(), &place.master()), Err(KeyError::RingMissing { .. })));
+    assert!(matches!(rotate(&place.data(), &place.master(), &SystemWorld), Err(KeyError::RingMissing { .. })));
     assert!(!place.master().exists());
 }
 
@@ -148,9 +149,9 @@ fn rotation_of_nothing_is_refused_and_makes_nothing() {
 fn crash_between_the_steps_of_a_rotation_loses_nothing() {
     let place = Place::new();
     let before = place.data_keys();
-    MasterKeys::add(&place.master()).unwrap();
+    MasterKeys::add(&place.master(), &SystemWorld).unwrap();
     assert_eq!(place.data_keys(), before);
-    rotate(&place.data(), &place.master()).unwrap();
+    rotate(&place.data(), &place.master(), &SystemWorld).unwrap();
     assert_eq!(place.data_keys()[0], before[0]);
 }
 
@@ -159,16 +160,16 @@ fn rotation_for_one_directory_leaves_another_one_readable() {
     let place = Place::new();
     place.open().unwrap();
     let other = place.root.path().join("other");
-    open(&other, &place.master()).unwrap();
-    rotate(&place.data(), &place.master()).unwrap();
-    open(&other, &place.master()).unwrap();
+    open(&other, &place.master(), &SystemWorld).unwrap();
+    rotate(&place.data(), &place.master(), &SystemWorld).unwrap();
+    open(&other, &place.master(), &SystemWorld).unwrap();
 }
 
 #[test]
 fn older_master_key_can_be_forgotten_and_the_current_one_cannot() {
     let place = Place::new();
     place.open().unwrap();
-    let rotation = rotate(&place.data(), &place.master()).unwrap();
+    let rotation = rotate(&place.data(), &place.master(), &SystemWorld).unwrap();
     let current = MasterKeys::forget(&place.master(), &rotation.master.to_string());
     assert!(matches!(current, Err(KeyError::InUse { .. })));
     MasterKeys::forget(&place.master(), &rotation.master_before.to_string()).unwrap();

@@ -1,7 +1,7 @@
 //! Key wrapping: AES-256-GCM with a random nonce. The purpose of the content is the associated data, so that a wrapped
 //! key cannot be used in another position.
 //!
-//! Random bytes come directly from the operating system: the generator of the cryptography library needs a tenth of a
+//! The real world takes random bytes directly from the operating system: the generator of the cryptography library needs a tenth of a
 //! second for its first seed, most of the time of a first start (ADR 0005).
 
 use std::fmt;
@@ -9,9 +9,8 @@ use std::fmt;
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use keyform_core::World;
 use zeroize::{Zeroize, Zeroizing};
-
-use super::KeyError;
 
 /// Size of a key.
 pub(super) const KEY_BYTES: usize = 32;
@@ -21,10 +20,10 @@ pub(super) const KEY_BYTES: usize = 32;
 pub(super) struct Secret([u8; KEY_BYTES]);
 
 impl Secret {
-    pub(super) fn random() -> Result<Self, KeyError> {
+    pub(super) fn random(world: &dyn World) -> Self {
         let mut key = Self([0; KEY_BYTES]);
-        getrandom::fill(&mut key.0).map_err(|_| KeyError::NoRandom)?;
-        Ok(key)
+        world.fill(&mut key.0);
+        key
     }
 
     pub(super) fn from_slice(bytes: &[u8]) -> Option<Self> {
@@ -44,14 +43,14 @@ impl Secret {
     }
 
     /// Encrypts `plain` with `context` as associated data; returns base64 of nonce, ciphertext and tag.
-    pub(super) fn wrap(&self, context: &[u8], plain: &[u8]) -> Result<String, KeyError> {
+    pub(super) fn wrap(&self, context: &[u8], plain: &[u8], world: &dyn World) -> String {
         let mut buffer = Zeroizing::new(plain.to_vec());
         let mut sealed = vec![0; NONCE_LEN];
-        getrandom::fill(&mut sealed).map_err(|_| KeyError::NoRandom)?;
+        world.fill(&mut sealed);
         let nonce = Nonce::try_assume_unique_for_key(&sealed).expect("the nonce has its length");
         self.cipher().seal_in_place_append_tag(nonce, Aad::from(context), &mut *buffer).expect("a key is short enough");
         sealed.extend_from_slice(&buffer);
-        Ok(STANDARD.encode(sealed))
+        STANDARD.encode(sealed)
     }
 
     /// Decrypts the result of [`Self::wrap`]; returns `None` if the key or the context differs, or the text was

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use keyform_core::World;
 use parking_lot::{Condvar, Mutex};
 
 use super::batch::SeqNo;
@@ -38,8 +38,9 @@ pub(super) struct Frozen {
 }
 
 /// Queue of background work, and the backpressure on writers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Background {
+    world: Arc<dyn World>,
     state: Mutex<Work>,
     changed: Condvar,
     /// True while writers must wait. An atomic copy, so that a commit need not take the lock to check it.
@@ -53,8 +54,10 @@ pub(super) struct Background {
     frozen_journal_bytes_max: u64,
     /// Rate limit of writers in bytes per second; 0 means no limit.
     rate: AtomicU64,
-    /// Time at which the next commit may proceed while writers are slowed down.
-    next_commit: Mutex<Option<Instant>>,
+    /// Moment at which the next commit may proceed while writers are slowed down.
+    next_commit: Mutex<Duration>,
+    /// Slowed writers wait on it until their turn; it is never notified.
+    turn: Condvar,
 }
 
 #[derive(Debug, Default)]
@@ -79,8 +82,19 @@ impl Work {
 }
 
 impl Background {
-    pub(super) fn new(frozen_journal_bytes_max: u64) -> Self {
-        Background { frozen_journal_bytes_max, ..Background::default() }
+    pub(super) fn new(frozen_journal_bytes_max: u64, world: Arc<dyn World>) -> Self {
+        Background {
+            world,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            crowded: AtomicBool::new(false),
+            closing: AtomicBool::new(false),
+            level0_pressure: AtomicUsize::new(0),
+            frozen_journal_bytes_max,
+            rate: AtomicU64::new(0),
+            next_commit: Mutex::default(),
+            turn: Condvar::new(),
+        }
     }
 
     pub(super) fn is_closing(&self) -> bool {
@@ -138,9 +152,15 @@ impl Background {
 
     /// Sleeps for `pause`, or less when the store closes or a thread fails.
     pub(super) fn rest(&self, pause: Duration) {
-        let until = Instant::now() + pause;
+        let until = self.world.monotonic() + pause;
         let mut work = self.state.lock();
-        while !self.is_closing() && !work.failed && !self.changed.wait_until(&mut work, until).timed_out() {}
+        while !self.is_closing() && !work.failed {
+            let left = until.saturating_sub(self.world.monotonic());
+            if left.is_zero() {
+                return;
+            }
+            self.changed.wait_for(&mut work, self.world.blocking_wait(left));
+        }
     }
 
     /// Delays a writer of `bytes` while flush and compaction are slower than the commits. When they are blocked (ADR
@@ -169,12 +189,17 @@ impl Background {
     }
 
     fn slow_down(&self, bytes: usize, rate: u64) {
-        let now = Instant::now();
+        let now = self.world.monotonic();
         let mut next_commit = self.next_commit.lock();
-        let turn = next_commit.map_or(now, |next| next.max(now)).min(now + DELAY_MAX);
-        *next_commit = Some(turn + Duration::from_secs_f64(bytes as f64 / rate as f64));
-        drop(next_commit);
-        thread::sleep(turn - now);
+        let turn = (*next_commit).max(now).min(now + DELAY_MAX);
+        *next_commit = turn + Duration::from_secs_f64(bytes as f64 / rate as f64);
+        loop {
+            let left = turn.saturating_sub(self.world.monotonic());
+            if left.is_zero() {
+                return;
+            }
+            self.turn.wait_for(&mut next_commit, self.world.blocking_wait(left));
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use twox_hash::XxHash64;
 
 use super::codec::Reader;
 use super::error::StoreError;
-use super::seal::{Salt, Seal, Vault, random};
+use super::seal::{Salt, Seal, Vault};
 
 /// Format version that this program writes, and the newest that it reads.
 pub(super) const FORMAT_VERSION: u32 = 1;
@@ -63,8 +63,8 @@ pub(super) struct FileHeader {
 
 impl FileHeader {
     /// Creates the header of a new file, with a random salt and the current key.
-    pub(super) fn new(vault: &Vault, kind: FileKind, number: u64, store_id: StoreId) -> Result<Self, StoreError> {
-        Ok(FileHeader { kind, flags: 0, key_id: vault.current_key_id(), number, store_id, salt: random()? })
+    pub(super) fn new(vault: &Vault, kind: FileKind, number: u64, store_id: StoreId) -> Self {
+        FileHeader { kind, flags: 0, key_id: vault.current_key_id(), number, store_id, salt: vault.random() }
     }
 
     pub(super) fn encode(&self) -> Vec<u8> {

@@ -216,7 +216,7 @@ impl JournalWriter {
     }
 
     fn start(&self, number: u64) -> Result<Segment, StoreError> {
-        let mut header = FileHeader::new(&self.vault, FileKind::Journal, number, self.store_id)?;
+        let mut header = FileHeader::new(&self.vault, FileKind::Journal, number, self.store_id);
         header.flags = if self.synced { 0 } else { FLAG_UNSYNCED };
         let name = FileKind::Journal.file_name(number);
         let seal = header.seal(&self.vault)?;

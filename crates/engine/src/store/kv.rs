@@ -48,7 +48,7 @@ impl Store {
         let view = View { memtables: vec![memtable.clone()], levels: Arc::default(), retired: Vec::new() };
         let shared = Shared {
             readers: Arc::new(Readers::new(0, Arc::new(view))),
-            pipeline: Pipeline::new(0, memtable, 0, 0),
+            pipeline: Pipeline::new(0, memtable, 0, 0, keyform_world::system()),
             gate: Gate::new(0),
             pulse: Pulse::default(),
             files: None,

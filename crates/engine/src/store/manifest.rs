@@ -21,7 +21,7 @@ use super::codec::{Reader, put_bytes, put_varint};
 use super::disk::{Disk, read_whole};
 use super::error::StoreError;
 use super::header::{FileHeader, FileKind, HEADER_BYTES, StoreId};
-use super::seal::{TAG_BYTES, Vault, random, wrong_key};
+use super::seal::{TAG_BYTES, Vault, wrong_key};
 
 pub(super) const MANIFEST_NAME: &str = "MANIFEST";
 pub(super) const MANIFEST_NEXT_NAME: &str = "MANIFEST.next";
@@ -77,9 +77,9 @@ pub(super) struct Place {
 
 impl Manifest {
     /// Creates the manifest of a new store.
-    pub(super) fn new() -> Result<Self, StoreError> {
-        Ok(Manifest {
-            store_id: random()?,
+    pub(super) fn new(vault: &Vault) -> Self {
+        Manifest {
+            store_id: vault.random(),
             last_seqno: 0,
             next_number: 1,
             first_segment: 0,
@@ -87,7 +87,7 @@ impl Manifest {
             levels: Vec::new(),
             reached_seqno: 0,
             newest_segment: 0,
-        })
+        }
     }
 
     /// Reads the manifest; rewrites it if it is sealed under an older key.
@@ -115,7 +115,7 @@ impl Manifest {
     }
 
     fn close(&self, vault: &Vault) -> Result<Vec<u8>, StoreError> {
-        let header = FileHeader::new(vault, FileKind::Manifest, 0, self.store_id)?;
+        let header = FileHeader::new(vault, FileKind::Manifest, 0, self.store_id);
         let seal = header.seal(vault)?;
         let mut out = header.encode();
         out.extend_from_slice(&[0; KEY_CHECK_BYTES]);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::thread;
 
+use keyform_core::World;
 use parking_lot::Mutex;
 
 use super::background::Background;
@@ -36,8 +37,8 @@ const SEGMENTS_MAX: usize = 8;
 /// Implements [`Store::open`].
 pub(super) fn open(disk: Arc<dyn Disk>, keys: Option<DataKeys>, options: StoreOptions) -> Result<Store, StoreError> {
     refuse_foreign(disk.as_ref(), &options)?;
-    let lock = take_lock(disk.as_ref())?;
-    let vault = Vault::new(keys);
+    let lock = take_lock(disk.as_ref(), &*options.world)?;
+    let vault = Vault::new(keys, options.world.clone());
     let mut manifest = load_or_create(disk.as_ref(), &vault)?;
     let listed = list(disk.as_ref())?;
     check_tables(&manifest, &listed)?;
@@ -74,11 +75,11 @@ fn assemble(
     let journal = JournalWriter::new(disk.clone(), vault.clone(), manifest.store_id, &options);
     let tables = Arc::new(TableFiles::new(disk, vault, manifest.store_id, options.block_cache_bytes));
     let levels = Levels::open(&manifest.levels, &tables);
-    let background = Background::new(cut::frozen_journal_bytes_max(&options));
+    let background = Background::new(cut::frozen_journal_bytes_max(&options), options.world.clone());
     let retired = manifest.retired_prefixes();
     let levels = Arc::new(levels);
     let view = View { memtables: vec![memtable.clone()], levels: levels.clone(), retired };
-    let segment = manifest.next_number;
+    let (segment, world) = (manifest.next_number, options.world.clone());
     let files = Files {
         options,
         journal: Mutex::new(journal),
@@ -94,7 +95,7 @@ fn assemble(
     files.update_work(|work| work.wanted += 1);
     Shared {
         readers: Arc::new(Readers::new(seqno, Arc::new(view))),
-        pipeline: Pipeline::new(seqno, memtable, segment, bytes),
+        pipeline: Pipeline::new(seqno, memtable, segment, bytes, world),
         gate: Gate::new(seqno),
         pulse: Pulse::default(),
         files: Some(files),
@@ -157,8 +158,9 @@ impl Drop for PanicGuard {
     }
 }
 
-fn take_lock(disk: &dyn Disk) -> Result<Box<dyn DiskLock>, StoreError> {
-    disk.lock().map_err(|error| match error.kind() {
+fn take_lock(disk: &dyn Disk, world: &dyn World) -> Result<Box<dyn DiskLock>, StoreError> {
+    let now_secs = u64::try_from(world.now_millis() / 1000).unwrap_or(0);
+    disk.lock(now_secs).map_err(|error| match error.kind() {
         io::ErrorKind::WouldBlock => StoreError::InUse { place: disk.place(), holder: disk.holder() },
         _ => StoreError::io("lock", &disk.place(), error),
     })
@@ -192,7 +194,7 @@ fn load_or_create(disk: &dyn Disk, vault: &Vault) -> Result<Manifest, StoreError
         disk.sync_dir().map_err(|error| StoreError::sync(&disk.place(), error))?;
         return Manifest::load(disk, vault);
     }
-    let manifest = Manifest::new()?;
+    let manifest = Manifest::new(vault);
     manifest.save(disk, vault)?;
     Ok(manifest)
 }

@@ -1,5 +1,9 @@
 //! Options and statistics of a store.
 
+use std::sync::Arc;
+
+use keyform_core::World;
+
 use super::memory;
 
 /// Point at which a commit is acknowledged.
@@ -48,6 +52,8 @@ pub struct StoreOptions {
     pub journal_reserve_bytes: usize,
     /// File names in the directory that belong to the caller. The store ignores them.
     pub neighbours: Vec<String>,
+    /// Clock for pauses and retries, and randomness for salts; the real ones by default.
+    pub world: Arc<dyn World>,
 }
 
 impl Default for StoreOptions {
@@ -68,6 +74,7 @@ impl Default for StoreOptions {
             level1_bytes: 128 << 20,
             journal_reserve_bytes: 256 << 10,
             neighbours: Vec::new(),
+            world: keyform_world::system(),
         }
     }
 }

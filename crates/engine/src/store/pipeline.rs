@@ -10,9 +10,10 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::Duration;
 
 use bytes::Bytes;
+use keyform_core::World;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::batch::{Batch, SeqNo};
@@ -45,6 +46,7 @@ pub(super) struct Queued {
 /// Commit lock and the state it protects.
 #[derive(Debug)]
 pub(super) struct Pipeline {
+    world: Arc<dyn World>,
     state: Mutex<PipelineState>,
     frame_ready: Condvar,
 }
@@ -75,12 +77,19 @@ pub(super) struct PipelineState {
 
 #[derive(Debug, Clone, Copy)]
 struct Retry {
-    at: Instant,
+    /// Moment on the monotonic clock.
+    at: Duration,
     failures: u32,
 }
 
 impl Pipeline {
-    pub(super) fn new(seqno: SeqNo, memtable: Arc<Memtable>, segment: u64, journal_bytes: u64) -> Self {
+    pub(super) fn new(
+        seqno: SeqNo,
+        memtable: Arc<Memtable>,
+        segment: u64,
+        journal_bytes: u64,
+        world: Arc<dyn World>,
+    ) -> Self {
         let state = PipelineState {
             seqno,
             memtable,
@@ -96,7 +105,7 @@ impl Pipeline {
             closing: false,
             garbage: VecDeque::new(),
         };
-        Pipeline { state: Mutex::new(state), frame_ready: Condvar::new() }
+        Pipeline { world, state: Mutex::new(state), frame_ready: Condvar::new() }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, PipelineState> {
@@ -198,9 +207,9 @@ impl Pipeline {
         loop {
             if let Some(Retry { at, .. }) = state.retry
                 && !state.closing
-                && Instant::now() < at
+                && let Some(left) = at.checked_sub(self.world.monotonic()).filter(|left| !left.is_zero())
             {
-                self.frame_ready.wait_until(&mut state, at);
+                self.frame_ready.wait_for(&mut state, self.world.blocking_wait(left));
                 continue;
             }
             if (state.asked || state.closing || state.retry.is_some())
@@ -237,7 +246,7 @@ impl Pipeline {
         // The frame stays first, so no other frame can take its index, which is its nonce (ADR 0029).
         state.frames.push_front(frame);
         let failures = state.retry.map_or(1, |retry| retry.failures.saturating_add(1));
-        state.retry = Some(Retry { at: Instant::now() + retry::pause(failures), failures });
+        state.retry = Some(Retry { at: self.world.monotonic() + retry::pause(failures), failures });
         self.frame_ready.notify_one();
     }
 

@@ -12,9 +12,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::hkdf;
+use keyform_core::World;
 use twox_hash::XxHash64;
 
 use super::error::StoreError;
@@ -60,15 +62,21 @@ impl fmt::Debug for DataKeys {
     }
 }
 
-/// Data keys of an open store, or none if it is not encrypted.
+/// Data keys of an open store, or none if it is not encrypted, and the randomness for new files.
 #[derive(Debug, Clone)]
 pub(super) struct Vault {
     keys: Option<DataKeys>,
+    world: Arc<dyn World>,
 }
 
 impl Vault {
-    pub(super) fn new(keys: Option<DataKeys>) -> Self {
-        Vault { keys }
+    pub(super) fn new(keys: Option<DataKeys>, world: Arc<dyn World>) -> Self {
+        Vault { keys, world }
+    }
+
+    /// Returns random bytes, such as the salt of a new file.
+    pub(super) fn random<const N: usize>(&self) -> [u8; N] {
+        self.world.random()
     }
 
     pub(super) fn current_key_id(&self) -> u32 {
@@ -89,15 +97,6 @@ impl Vault {
                 }
             },
         }
-    }
-}
-
-/// Returns random bytes from the operating system.
-pub(super) fn random<const N: usize>() -> Result<[u8; N], StoreError> {
-    let mut bytes = [0; N];
-    match getrandom::fill(&mut bytes) {
-        Ok(()) => Ok(bytes),
-        Err(_) => Err(StoreError::io("get random bytes for", "a new file", std::io::Error::other("no random source"))),
     }
 }
 
@@ -174,8 +173,12 @@ fn nonce(place: u64) -> Nonce {
 mod tests {
     use super::*;
 
+    fn vault(keys: Option<DataKeys>) -> Vault {
+        Vault::new(keys, keyform_world::system())
+    }
+
     fn check(vault: &Vault) {
-        let salt = random().unwrap();
+        let salt = vault.random();
         let key_id = vault.current_key_id();
         let seal = vault.seal(key_id, &salt, b"table 1").unwrap();
         let mut piece = b"..content".to_vec();
@@ -190,13 +193,13 @@ mod tests {
 
     #[test]
     fn pieces_open_only_where_they_were_sealed() {
-        check(&Vault::new(None));
-        check(&Vault::new(Some(DataKeys::new(1, [3; 32]))));
+        check(&vault(None));
+        check(&vault(Some(DataKeys::new(1, [3; 32]))));
     }
 
     #[test]
     fn a_missing_key_is_said_to_be_missing() {
-        let vault = Vault::new(Some(DataKeys::new(2, [3; 32])));
+        let vault = vault(Some(DataKeys::new(2, [3; 32])));
         let error = vault.seal(1, &[0; SALT_BYTES], b"").unwrap_err();
         assert!(error.to_string().contains("data key 1 is missing"), "{error}");
     }

@@ -44,7 +44,7 @@ impl Engine {
             ShardPosition::At(sequence) => Some(checked(shard, sequence)?),
             ShardPosition::After(sequence) => Some(checked(shard, sequence)?.next()),
         };
-        let iterator = ShardIterator::new(&stream, shard, from, self.env.now_ms());
+        let iterator = ShardIterator::new(&stream, shard, from, self.now_ms());
         Ok(iterator.encode())
     }
 }

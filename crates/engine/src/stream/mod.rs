@@ -44,6 +44,6 @@ impl Engine {
     /// Returns the end of shards that are closed now. The caller holds the catalog's write lock, so no write is in
     /// progress.
     pub(crate) fn stream_end(&self) -> ShardEnd {
-        ShardEnd { seqno: self.store.stats().latest_seqno, at_ms: self.env.now_ms() }
+        ShardEnd { seqno: self.store.stats().latest_seqno, at_ms: self.now_ms() }
     }
 }

@@ -42,8 +42,8 @@ mod tests {
 
     use super::*;
     use crate::engine::{Settings, Step};
-    use crate::env::ManualEnv;
     use crate::store::Store;
+    use keyform_world::testing::ManualWorld;
 
     const ROUNDS: usize = 300;
 
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn tables_that_come_and_go_leave_nothing_in_memory_and_nothing_after_a_day() {
-        let env = ManualEnv::at_ms(1_794_700_000_000);
+        let env = ManualWorld::at_ms(1_794_700_000_000);
         let engine = Engine::open(Store::in_memory(), Arc::new(env.clone()), Settings::default()).expect("it is empty");
         come_and_go(&engine, "first");
         engine.work_once(true).expect("the store is in memory");

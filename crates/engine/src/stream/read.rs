@@ -29,7 +29,7 @@ struct Page {
 
 impl Engine {
     pub(crate) fn get_records(&self, request: &GetRecords) -> Result<GetRecordsOutput, Error> {
-        let now_ms = self.env.now_ms();
+        let now_ms = self.now_ms();
         let iterator = ShardIterator::decode(&request.iterator, now_ms)?;
         // Take the snapshot before the shard: if the shard is closed in between, the snapshot may lack its last
         // records, and the comparison of sequence numbers below shows it.

@@ -29,7 +29,7 @@ impl Default for ShardLimits {
 impl Engine {
     /// Closes the shards that have reached a limit and opens their children.
     pub(crate) fn follow_shards(&self) -> Result<(), Error> {
-        let now_ms = self.env.now_ms();
+        let now_ms = self.now_ms();
         let is_due = |shard: &Shard| self.is_full(shard) || self.is_old(shard, now_ms);
         let streams: Vec<Arc<Stream>> = self.catalog.read().streams().cloned().collect();
         for_all(streams.iter().filter(|stream| stream.open_shards().any(is_due)), |stream| {

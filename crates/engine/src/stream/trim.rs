@@ -19,7 +19,7 @@ const CHUNK: usize = 1000;
 
 impl Engine {
     pub(crate) fn trim_streams(&self) -> Result<(), Error> {
-        let horizon_ms = self.env.now_ms().saturating_sub(STREAM_RETENTION_SECS * 1000);
+        let horizon_ms = self.now_ms().saturating_sub(STREAM_RETENTION_SECS * 1000);
         let current: Vec<Arc<Stream>> = self.catalog.read().streams().cloned().collect();
         // A stream created after the horizon has no record that is old enough.
         let past = self.past_streams(|stream| stream.created_ms <= horizon_ms)?;

@@ -13,7 +13,6 @@ use keyform_core::table::{
 
 use crate::catalog::{Index, IndexKind, KeyLayout, Projected, Statistics, Stream, Table, TableSettings, load};
 use crate::engine::{Engine, Step};
-use crate::env;
 use crate::layout::TableId;
 use crate::store::{Batch, SeqNo};
 
@@ -37,7 +36,7 @@ impl Engine {
     /// Creates the table. Its stream's label must be later than `after_ms`, the last label of an earlier table of that
     /// name.
     fn new_table(&self, id: TableId, request: CreateTable, after_ms: u64) -> Table {
-        let now_ms = self.env.now_ms();
+        let now_ms = self.now_ms();
         let settings = self.new_settings(&request, now_ms);
         let key = KeyLayout::new(&request.key, &request.attributes);
         let mut table = Table {
@@ -68,7 +67,7 @@ impl Engine {
 
     fn new_settings(&self, request: &CreateTable, now_ms: u64) -> TableSettings {
         TableSettings {
-            uuid: env::uuid(self.env.as_ref()),
+            uuid: self.world.uuid(),
             created_ms: now_ms,
             billing: request.billing,
             on_demand_since_ms: (request.billing == BillingMode::PayPerRequest).then_some(now_ms),

@@ -22,7 +22,7 @@ impl Engine {
         let mut catalog = self.catalog.write();
         let table = catalog.find(&request.table).ok_or_else(|| texts::table_not_found(&request.table))?;
         let mut table = Table::clone(table);
-        let now_ms = self.env.now_ms();
+        let now_ms = self.now_ms();
         change_billing(&mut table, &request, now_ms)?;
         change_indexes(&mut table, &request, now_ms)?;
         if let Some(change) = request.stream {

@@ -50,7 +50,7 @@ impl Engine {
             old,
             new: new.as_ref(),
             identity: None,
-            at_ms: self.env.now_ms(),
+            at_ms: self.now_ms(),
         };
         Ok(change.stage(batch))
     }

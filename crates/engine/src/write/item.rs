@@ -55,7 +55,7 @@ impl Engine {
             old: old.as_ref(),
             new: new.as_ref(),
             identity: None,
-            at_ms: self.env.now_ms(),
+            at_ms: self.now_ms(),
         };
         let mut batch = Batch::new();
         let cost = change.stage(&mut batch);

@@ -43,7 +43,7 @@ impl Token {
         let Some((fingerprint, applied_ms)) = engine.newest_bytes(&self.key)?.as_deref().and_then(decode) else {
             return Ok(false);
         };
-        if engine.env.now_ms() >= applied_ms.saturating_add(IDEMPOTENCY_SECS * 1000) {
+        if engine.now_ms() >= applied_ms.saturating_add(IDEMPOTENCY_SECS * 1000) {
             return Ok(false);
         }
         if fingerprint == self.fingerprint { Ok(true) } else { Err(texts::token_mismatch()) }

@@ -49,7 +49,7 @@ impl Engine {
         let mut batch = Batch::new();
         let output = self.stage_all(&mut batch, &request, &actions, &decided);
         if let Some(token) = &token {
-            token.stage(&mut batch, self.env.now_ms());
+            token.stage(&mut batch, self.now_ms());
         }
         let marks = self.in_flight.mark(keys);
         let commit = self.commit_changes(batch, actions.iter().map(|action| action.table));
@@ -91,7 +91,7 @@ impl Engine {
         actions: &[Action<'_>],
         decided: &[Decided],
     ) -> TransactWriteItemsOutput {
-        let at_ms = self.env.now_ms();
+        let at_ms = self.now_ms();
         let mut output = TransactWriteItemsOutput::default();
         let mut costs: BTreeMap<&str, WriteCost> = BTreeMap::new();
         for (action, Decided { old, new }) in actions.iter().zip(decided) {

@@ -14,13 +14,13 @@ use keyform_core::operation::{
 use keyform_core::table::{ScalarType, StreamView};
 use keyform_core::value::Value;
 use keyform_core::{AttributeValue, Attributes, Error, ErrorCode, Operation};
-use keyform_engine::env::ManualEnv;
 use keyform_engine::store::{DataKeys, Scarce, SimDisk, Store, StoreError, StoreOptions};
 use keyform_engine::{Database, OpenError, Options};
+use keyform_world::testing::ManualWorld;
 
 const ITEMS: u64 = 40;
 
-fn open(disk: &SimDisk, env: &ManualEnv) -> Result<Database, OpenError> {
+fn open(disk: &SimDisk, env: &ManualWorld) -> Result<Database, OpenError> {
     let options = StoreOptions {
         block_bytes: 400,
         table_bytes: 6000,
@@ -30,7 +30,7 @@ fn open(disk: &SimDisk, env: &ManualEnv) -> Result<Database, OpenError> {
         ..StoreOptions::default()
     };
     let store = Store::open(Arc::new(disk.clone()), Some(DataKeys::new(1, [7; 32])), options)?;
-    Database::on(store, Options { env: Arc::new(env.clone()), sweep_interval: None, ..Options::default() })
+    Database::on(store, Options { world: Arc::new(env.clone()), sweep_interval: None, ..Options::default() })
 }
 
 fn thing(number: u64) -> Attributes {
@@ -52,7 +52,7 @@ fn put(number: u64) -> Operation {
 }
 
 /// Creates a database with an index, a stream and expiry entries, most of it in tables, the rest in the journal.
-fn whole(env: &ManualEnv) -> SimDisk {
+fn whole(env: &ManualWorld) -> SimDisk {
     let disk = SimDisk::new();
     let database = open(&disk, env).unwrap();
     let mut create = simple_table();
@@ -153,7 +153,7 @@ fn records(database: &Database) -> Result<String, Error> {
 }
 
 /// Returns the results of all operations, in order.
-fn answers(database: &Database, env: &ManualEnv) -> Vec<Result<String, Error>> {
+fn answers(database: &Database, env: &ManualWorld) -> Vec<Result<String, Error>> {
     let ask = |operation: Operation| database.execute_blocking(operation).map(|output| format!("{output:?}"));
     let mut answers: Vec<_> = reads().into_iter().map(ask).collect();
     answers.push(records(database));
@@ -176,9 +176,9 @@ fn answers(database: &Database, env: &ManualEnv) -> Vec<Result<String, Error>> {
 
 #[test]
 fn a_flipped_byte_costs_the_requests_that_need_it_and_no_other() {
-    let made = ManualEnv::at_ms(START_MS);
+    let made = ManualWorld::at_ms(START_MS);
     let disk = whole(&made);
-    let env = ManualEnv::at_ms(START_MS);
+    let env = ManualWorld::at_ms(START_MS);
     let expected = answers(&open(&disk.duplicate(), &env).unwrap(), &env);
     assert!(expected.iter().all(Result::is_ok), "{expected:?}");
     let (mut refused, mut opened, mut failed, mut right) = (0, 0, 0, 0);
@@ -186,7 +186,7 @@ fn a_flipped_byte_costs_the_requests_that_need_it_and_no_other() {
         for byte in (0..disk.content(&name).unwrap().len()).step_by(53) {
             let damaged = disk.duplicate();
             assert!(damaged.flip_bit(&name, byte * 8 + byte % 8));
-            let env = ManualEnv::at_ms(START_MS);
+            let env = ManualWorld::at_ms(START_MS);
             let Ok(database) = open(&damaged, &env) else {
                 refused += 1;
                 continue;
@@ -211,7 +211,7 @@ fn a_flipped_byte_costs_the_requests_that_need_it_and_no_other() {
 
 #[test]
 fn a_damaged_catalog_is_named() {
-    let env = ManualEnv::at_ms(START_MS);
+    let env = ManualWorld::at_ms(START_MS);
     let disk = whole(&env);
     let tables: Vec<String> = disk.names().into_iter().filter(|name| name.ends_with(".table")).collect();
     for name in &tables {
@@ -224,7 +224,7 @@ fn a_damaged_catalog_is_named() {
 
 #[test]
 fn without_descriptors_opening_fails_at_once_and_succeeds_later() {
-    let env = ManualEnv::at_ms(START_MS);
+    let env = ManualWorld::at_ms(START_MS);
     let disk = whole(&env);
     disk.starve_at(0, Scarce::Descriptors);
     let Err(error) = open(&disk, &env) else { panic!("opened") };
@@ -235,7 +235,7 @@ fn without_descriptors_opening_fails_at_once_and_succeeds_later() {
 
 #[test]
 fn a_table_that_is_gone_is_named() {
-    let env = ManualEnv::at_ms(START_MS);
+    let env = ManualWorld::at_ms(START_MS);
     let disk = whole(&env);
     for name in disk.names().into_iter().filter(|name| name.ends_with(".table")) {
         let damaged = disk.duplicate();

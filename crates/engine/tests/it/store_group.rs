@@ -125,8 +125,8 @@ impl Disk for Trap {
     fn place(&self) -> String {
         self.disk.place()
     }
-    fn lock(&self) -> io::Result<Box<dyn DiskLock>> {
-        self.disk.lock()
+    fn lock(&self, now_secs: u64) -> io::Result<Box<dyn DiskLock>> {
+        self.disk.lock(now_secs)
     }
     fn list(&self) -> io::Result<Vec<(String, u64)>> {
         self.disk.list()

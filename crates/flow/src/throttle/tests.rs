@@ -2,28 +2,14 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use keyform_world::testing::ManualWorld;
 use proptest::prelude::*;
 
 use super::*;
 
 const SECOND: Duration = Duration::from_secs(1);
-
-/// Clock that advances only when the test moves it.
-#[derive(Clone, Default)]
-struct Hand(Arc<AtomicU64>);
-
-impl Hand {
-    fn throttle(&self) -> Throttle {
-        let hand = self.clone();
-        Throttle::with_stopwatch(Arc::new(move || Duration::from_micros(hand.0.load(Ordering::Relaxed))))
-    }
-
-    fn advance(&self, by: Duration) {
-        self.0.fetch_add(micros(by), Ordering::Relaxed);
-    }
-}
 
 fn client(number: u32) -> Client {
     Client::from(IpAddr::V4(Ipv4Addr::from(number)))
@@ -44,8 +30,8 @@ fn allowed(throttle: &Throttle, attempts: &Attempts, client: Client, account: &s
 
 #[test]
 fn who_waits_as_long_as_told_gets_through_once() {
-    let hand = Hand::default();
-    let throttle = hand.throttle();
+    let hand = ManualWorld::default();
+    let throttle = Throttle::in_world(Arc::new(hand.clone()));
     assert_eq!(allowed(&throttle, &log_in(), client(1), "ada", 150), 5);
     let refused = throttle.attempt(&log_in(), client(1), Some(b"ada")).expect_err("refused");
     assert_eq!(refused.retry_after_secs(), 30);
@@ -57,8 +43,8 @@ fn who_waits_as_long_as_told_gets_through_once() {
 
 #[test]
 fn a_stranger_who_guesses_does_not_lock_the_owner_out() {
-    let hand = Hand::default();
-    let throttle = hand.throttle();
+    let hand = ManualWorld::default();
+    let throttle = Throttle::in_world(Arc::new(hand.clone()));
     for _ in 0..100 {
         allowed(&throttle, &log_in(), client(1), "ada", 50);
         assert_eq!(allowed(&throttle, &log_in(), client(2), "ada", 1), 1);
@@ -68,14 +54,14 @@ fn a_stranger_who_guesses_does_not_lock_the_owner_out() {
 
 #[test]
 fn many_strangers_together_have_the_limit_of_the_account() {
-    let throttle = Hand::default().throttle();
+    let throttle = Throttle::in_world(Arc::new(ManualWorld::default()));
     let through: usize = (0..60).map(|number| allowed(&throttle, &log_in(), client(number), "ada", 5)).sum();
     assert_eq!(through, 20);
 }
 
 #[test]
 fn one_client_with_many_accounts_has_the_limit_of_the_client() {
-    let throttle = Hand::default().throttle();
+    let throttle = Throttle::in_world(Arc::new(ManualWorld::default()));
     let through: usize =
         (0..1000).map(|number| allowed(&throttle, &log_in(), client(1), &format!("user {number}"), 1)).sum();
     assert_eq!(through, 100);
@@ -84,7 +70,7 @@ fn one_client_with_many_accounts_has_the_limit_of_the_client() {
 
 #[test]
 fn kinds_of_attempts_are_counted_apart() {
-    let throttle = Hand::default().throttle();
+    let throttle = Throttle::in_world(Arc::new(ManualWorld::default()));
     let mail = Attempts { kind: "mail", ..log_in() };
     assert_eq!(allowed(&throttle, &log_in(), client(1), "ada", 10), 5);
     assert_eq!(allowed(&throttle, &mail, client(1), "ada", 10), 5);
@@ -92,7 +78,7 @@ fn kinds_of_attempts_are_counted_apart() {
 
 #[test]
 fn a_flood_of_other_keys_resets_nothing_and_blocks_few() {
-    let throttle = Hand::default().throttle();
+    let throttle = Throttle::in_world(Arc::new(ManualWorld::default()));
     let wide = Attempts { per_client: Rate::new(u32::MAX, Duration::from_micros(1)), ..log_in() };
     assert_eq!(allowed(&throttle, &wide, client(1), "ada", 10), 5);
     for number in 0..200_000_u32 {
@@ -106,7 +92,7 @@ fn a_flood_of_other_keys_resets_nothing_and_blocks_few() {
 
 #[test]
 fn a_thousand_exhausted_accounts_leave_the_others_alone() {
-    let throttle = Hand::default().throttle();
+    let throttle = Throttle::in_world(Arc::new(ManualWorld::default()));
     for number in 0..1000 {
         let account = format!("guessed-{number}");
         for at in 0..4 {
@@ -122,7 +108,7 @@ fn a_thousand_exhausted_accounts_leave_the_others_alone() {
 
 #[test]
 fn attempts_at_the_same_time_do_not_slip_through() {
-    let throttle = Hand::default().throttle();
+    let throttle = Throttle::in_world(Arc::new(ManualWorld::default()));
     let through = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..64 {
@@ -134,7 +120,7 @@ fn attempts_at_the_same_time_do_not_slip_through() {
 
 #[test]
 fn rates_of_no_attempts_and_no_time_do_not_break() {
-    let throttle = Hand::default().throttle();
+    let throttle = Throttle::in_world(Arc::new(ManualWorld::default()));
     let odd = |rate| Attempts { kind: "odd", per_client: rate, per_account: None, per_account_and_client: None };
     assert_eq!(allowed(&throttle, &odd(Rate::new(0, SECOND)), client(1), "", 5), 1);
     assert_eq!(allowed(&throttle, &odd(Rate::new(1, Duration::ZERO)), client(2), "", 5), 5);
@@ -146,8 +132,8 @@ proptest! {
     /// rejected attempt that waits for `retry_after` is the next to pass.
     #[test]
     fn no_key_exceeds_its_rate(steps in proptest::collection::vec((0..4_u32, 0..4_u8, 0..20_000_u64), 1..300)) {
-        let hand = Hand::default();
-        let throttle = hand.throttle();
+        let hand = ManualWorld::default();
+        let throttle = Throttle::in_world(Arc::new(hand.clone()));
         let attempts = Attempts {
             kind: "any",
             per_client: Rate::new(8, SECOND),
@@ -157,7 +143,7 @@ proptest! {
         let mut passed: HashMap<(Option<u8>, Option<u32>), Vec<Duration>> = HashMap::new();
         for (who, account, pause) in steps {
             hand.advance(Duration::from_millis(pause) / 4);
-            let now = (throttle.0.stopwatch)();
+            let now = throttle.0.world.monotonic();
             if throttle.attempt(&attempts, client(who), Some(&[account])).is_ok() {
                 for key in [(None, Some(who)), (Some(account), None), (Some(account), Some(who))] {
                     passed.entry(key).or_default().push(now);

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use keyform_core::World;
 use keyform_core::execute::BoxFuture;
 use keyform_flow::{Attempts, Flow, FlowError, Host, Job, Tables, Throttle};
 use keyform_live::handle::{EntityChange, HandleError, Handlers};
@@ -88,6 +89,11 @@ impl Application {
             handlers,
             sample: None,
         }
+    }
+
+    /// Returns the clock, timer and randomness of its model.
+    pub(super) fn world(&self) -> &Arc<dyn World> {
+        self.runner.world()
     }
 
     /// Adds a procedure that clients can call.

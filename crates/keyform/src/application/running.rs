@@ -1,10 +1,13 @@
 //! Running jobs and handlers of an application.
 
+use std::sync::Arc;
+
+use keyform_core::World;
+use keyform_core::world::Ticks;
 use keyform_flow::Job;
 use keyform_live::handle::{HandleError, RunningHandlers};
 use keyform_runtime::run::RunError;
 use tokio::task::JoinSet;
-use tokio::time::{MissedTickBehavior, interval};
 
 use super::Application;
 
@@ -21,7 +24,7 @@ impl RunningApplication {
         let handlers = if handlers.is_empty() { None } else { Some(handlers.start().await?) };
         let mut jobs = JoinSet::new();
         for job in &application.jobs {
-            jobs.spawn(repeat(application.name().to_owned(), job.clone()));
+            jobs.spawn(repeat(application.world().clone(), application.name().to_owned(), job.clone()));
         }
         Ok(Self { jobs, handlers })
     }
@@ -50,9 +53,8 @@ fn unmade(error: RunError) -> HandleError {
 }
 
 /// Runs a job periodically. A run that takes longer than the period delays the next one and causes no burst.
-async fn repeat(application: String, job: Job) {
-    let mut ticks = interval(job.period());
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+async fn repeat(world: Arc<dyn World>, application: String, job: Job) {
+    let mut ticks = Ticks::at_once(world, job.period());
     loop {
         ticks.tick().await;
         let mut run = JoinSet::new();

@@ -8,10 +8,9 @@ use keyform_core::{Attributes, Execute, ExecuteExt};
 use keyform_engine::Database;
 use keyform_transfer::{Checkpoint, Copier, CopySettings, describe, like, page};
 
-use crate::surroundings::System;
 
 use super::beside::Beside;
-use super::{RehearseError, Watched};
+use super::{Rehearse, RehearseError};
 
 /// Maximum items of one BatchWriteItem request.
 const BATCH_ITEMS_MAX: usize = 25;
@@ -84,17 +83,17 @@ pub(super) async fn beside(
     beside: &Arc<Beside>,
     tables: &[String],
     write_units: Option<u64>,
-    watched: &Watched,
+    rehearse: &Rehearse,
 ) -> Result<Copied, RehearseError> {
     let copier = Copier {
         from: beside.store.clone(),
         to: beside.clone(),
-        surroundings: Arc::new(System),
+        surroundings: rehearse.world.clone(),
         // No verification, because the source may be written meanwhile, and a rehearsal needs representative items
         // rather than an exact copy.
         settings: CopySettings { write_units, verify: false, ..CopySettings::default() },
         checkpoint: Arc::new(Checkpoint::in_memory()),
-        progress: watched.clone(),
+        progress: rehearse.copying.clone(),
     };
     let mut copied = Copied::new();
     for table in tables {

@@ -14,14 +14,13 @@ mod error;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use keyform_core::Execute;
+use keyform_core::{Execute, World};
 use keyform_language::Checked;
 use keyform_language::bookkeeping::MIGRATIONS;
 use keyform_runtime::evolve::{Estimate, MigrateError, Migration, Pace, RolledBack, Verified, Watch};
 use keyform_runtime::seal::Keyring;
 use keyform_transfer::Progress;
 
-use crate::surroundings::System;
 
 pub use error::RehearseError;
 
@@ -66,6 +65,8 @@ pub struct Rehearse {
     pub write_units_per_second: Option<f64>,
     /// Progress callback, for copies in the store.
     pub copying: Watched,
+    /// Clock and timer of the migration.
+    pub world: Arc<dyn World>,
 }
 
 impl std::fmt::Debug for Rehearse {
@@ -128,7 +129,7 @@ impl Rehearse {
     }
 
     fn migration(&self, store: Arc<dyn Execute>) -> Result<Migration, MigrateError> {
-        let migration = Migration::new(self.checked.clone(), store, Arc::new(System), self.variables.clone())?;
+        let migration = Migration::new(self.checked.clone(), store, self.world.clone(), self.variables.clone())?;
         Ok(migration.with_keys(self.keys.as_ref()))
     }
 
@@ -150,7 +151,7 @@ impl Rehearse {
         watch: Watch<'_>,
     ) -> Result<Rehearsal, RehearseError> {
         let units = self.write_units_per_second.map(|units| units.max(1.0) as u64);
-        let copied = copies::beside(beside, tables, units, &self.copying).await?;
+        let copied = copies::beside(beside, tables, units, self).await?;
         self.play(beside.clone(), copied, watch).await
     }
 
@@ -160,9 +161,9 @@ impl Rehearse {
         let write_units_per_second = self.write_units_per_second;
         let pace = Pace { owner: "a rehearsal".to_owned(), write_units_per_second, ..Pace::default() };
         let estimate = migration.estimate(write_units_per_second, watch).await?;
-        let begun = std::time::Instant::now();
+        let begun = self.world.monotonic();
         let ran = migration.run(&pace, watch).await?;
-        let millis = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let millis = u64::try_from(self.world.monotonic().saturating_sub(begun).as_millis()).unwrap_or(u64::MAX);
         let verified = migration.verify(watch).await?;
         let rolled_back = migration.without_waiting().roll_back(&pace, watch).await?;
         migration.run(&pace, watch).await?;

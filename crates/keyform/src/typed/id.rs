@@ -1,12 +1,12 @@
 //! Typed ids: one type per entity, so that the compiler rejects mixed-up ids.
 
-use keyform_language::bind::Fresh as _;
+use keyform_core::World as _;
 use keyform_language::scalar::{Bounds, Scalar};
 use keyform_language::schema::Type;
 use keyform_runtime::run::fits;
+use keyform_world::SystemWorld;
 
 use super::WrongText;
-use crate::surroundings::System;
 
 /// Required form of an id's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -286,7 +286,7 @@ impl Ulid {
     /// Generates a ULID from the system's clock and randomness. It sorts after all earlier ones of this process.
     #[must_use]
     pub fn fresh() -> Self {
-        Self(System.ulid())
+        Self(SystemWorld.ulid())
     }
 
     /// Wraps text that is known to be a ULID.
@@ -301,7 +301,7 @@ impl Uuid {
     /// Generates a random UUID.
     #[must_use]
     pub fn fresh() -> Self {
-        Self(System.uuid())
+        Self(SystemWorld.uuid())
     }
 
     /// Returns the UUID that a text always maps to, as `uuid(text)` in a model.

@@ -5,8 +5,9 @@ use std::ops::{Add, Sub};
 use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use keyform_core::AttributeValue;
+use keyform_core::{AttributeValue, World as _};
 use keyform_language::scalar::Scalar;
+use keyform_world::SystemWorld;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{FromAttribute, ToAttribute, WrongText};
@@ -28,7 +29,7 @@ impl Timestamp {
     /// Returns the current time of the system's clock.
     #[must_use]
     pub fn now() -> Self {
-        SystemTime::now().into()
+        Self::of_millis(SystemWorld.now_millis())
     }
 
     /// Creates a timestamp from milliseconds since 1970.

@@ -11,10 +11,11 @@ use keyform::flow::Tables;
 use keyform::language::Checked;
 use keyform::language::bookkeeping::CASCADES;
 use keyform::operation::DeleteTable;
-use keyform::runtime::run::{Answer, Call, Resumed, RunError, Runner, Settings, Surroundings as _};
+use keyform::runtime::run::{Answer, Call, Resumed, RunError, Runner, Settings};
 use keyform::server::{Models, Served};
-use keyform::surroundings::System;
-use keyform::{AttributeValue, Attributes, Database, Error, Execute, ExecuteExt, Operation, Output};
+use keyform::{
+    AttributeValue, Attributes, Database, Error, Execute, ExecuteExt, Operation, Output, SystemWorld, World as _,
+};
 use keyform_scenario::fault::Mortal;
 use keyform_scenario::{Clock, Store, contents, stage};
 
@@ -270,7 +271,7 @@ async fn several_that_resume_at_once_do_no_harm() {
 #[tokio::test]
 async fn a_server_takes_up_what_is_left() {
     let planner = Planner::embedded().await;
-    planner.clock.set_millis(System.now_millis() - 10 * 60_000);
+    planner.clock.set_millis(SystemWorld.now_millis() - 10 * 60_000);
     planner.group("kept", 1, 2).await;
     let kept = planner.table("plan").await;
     let tree = planner.group("gone", 2, 2).await;
@@ -280,7 +281,7 @@ async fn a_server_takes_up_what_is_left() {
     let models = Models::default();
     let settings = Settings { variables: [("stage".to_owned(), planner.stage.clone())].into(), ..Settings::default() };
     let checked = Arc::new(Checked::read(MODEL));
-    let runner = Runner::new(checked, planner.store.clone(), Arc::new(System), settings).unwrap();
+    let runner = Runner::new(checked, planner.store.clone(), Arc::new(SystemWorld), settings).unwrap();
     models.put(Served::new(runner, Tables::Expected));
     let settings = keyform::server::Settings { port: 0, models, ..keyform::server::Settings::default() };
     let running = keyform::serve_models(settings, planner.store.clone()).unwrap();

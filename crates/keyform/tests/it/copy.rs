@@ -9,13 +9,13 @@ use keyform::operation::{
     CreateTable, DeleteItem, DeleteTable, DescribeTable, DescribeTimeToLive, PutItem, TimeToLive, UpdateTimeToLive,
     WriteRequest,
 };
-use keyform::surroundings::System;
+use keyform::SystemWorld;
 use keyform::table::{GlobalIndex, KeySchema, LocalIndex, Projection, ScalarType, StreamView, TableDescription};
 use keyform::transfer::{Checkpoint, Copier, CopyError, CopyReport, CopySettings, Follow, fingerprint};
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, ExecuteExt, Operation, Options, Output};
-use keyform_engine::env::ManualEnv;
 use keyform_scenario::fault::Mortal;
 use keyform_scenario::{Store, stage};
+use keyform_world::testing::ManualWorld;
 use tokio::sync::watch;
 
 fn name(table: &str) -> String {
@@ -84,7 +84,7 @@ async fn delete(store: &dyn Execute, table: &str, key: Attributes) {
 
 async fn fill(store: &dyn Execute, table: &str, items: i64) {
     store.call(create(table)).await.unwrap();
-    keyform::runtime::deploy::ready(store, &System, table, Default::default()).await.unwrap();
+    keyform::runtime::deploy::ready(store, &SystemWorld, table, Default::default()).await.unwrap();
     for number in 0..items {
         put(store, table, item(number, "as it was")).await;
     }
@@ -94,7 +94,7 @@ fn copier(from: Arc<dyn Execute>, to: Arc<dyn Execute>, settings: CopySettings, 
     Copier {
         from,
         to,
-        surroundings: Arc::new(System),
+        surroundings: Arc::new(SystemWorld),
         settings,
         checkpoint: Arc::new(checkpoint),
         progress: Arc::new(|_| {}),
@@ -374,8 +374,8 @@ async fn what_a_store_did_not_get_to_is_sent_again() {
 /// The engine trims its stream by its own clock.
 #[tokio::test]
 async fn a_copy_that_was_away_for_more_than_a_day_says_that_changes_are_lost() {
-    let env = ManualEnv::at_ms(1_800_000_000_000);
-    let options = Options { env: Arc::new(env.clone()), ..Options::default() };
+    let env = ManualWorld::at_ms(1_800_000_000_000);
+    let options = Options { world: Arc::new(env.clone()), ..Options::default() };
     let database = Database::in_memory_with(options);
     let from: Arc<dyn Execute> = Arc::new(database.clone());
     let folder = tempfile::tempdir().unwrap();

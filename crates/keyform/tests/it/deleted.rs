@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use keyform::SystemWorld;
 use keyform::language::{Checked, explain};
 use keyform::runtime::run::{Call, Runner, Settings};
-use keyform::surroundings::System;
 use keyform::{AttributeValue, Database};
 
 const MODEL: &str = include_str!("naive/guests.kf");
@@ -13,7 +13,8 @@ async fn runner() -> Runner {
     let checked = Checked::read(MODEL);
     assert!(!checked.has_errors(), "{:#?}", checked.diagnostics);
     let settings = Settings { variables: [("stage".to_owned(), "test".to_owned())].into(), ..Settings::default() };
-    let runner = Runner::new(Arc::new(checked), Arc::new(Database::in_memory()), Arc::new(System), settings).unwrap();
+    let runner =
+        Runner::new(Arc::new(checked), Arc::new(Database::in_memory()), Arc::new(SystemWorld), settings).unwrap();
     runner.create_tables().await.unwrap();
     runner.create_answer_table().await.unwrap();
     runner

@@ -7,10 +7,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use keyform::SystemWorld;
 use keyform::language::Checked;
 use keyform::operation::DeleteTable;
 use keyform::runtime::deploy::{self, DeployError, Live, Patience, Plan, Request};
-use keyform::surroundings::System;
 use keyform::table::StreamView;
 use keyform::{Execute, ExecuteExt};
 use keyform_scenario::fault::Mortal;
@@ -73,7 +73,7 @@ async fn plan(store: &dyn Execute, model: &str, request: &Request) -> Result<Pla
 
 async fn apply(store: &dyn Execute, model: &str, request: &Request) -> Result<Plan, DeployError> {
     let plan = plan(store, model, request).await?;
-    deploy::apply(store, &System, &plan, Patience::default(), &|_| {}).await?;
+    deploy::apply(store, &SystemWorld, &plan, Patience::default(), &|_| {}).await?;
     Ok(plan)
 }
 

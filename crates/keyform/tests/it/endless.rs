@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
+use keyform::SystemWorld;
 use keyform::execute::BoxFuture;
 use keyform::language::Checked;
 use keyform::runtime::evolve::find::batch_get;
 use keyform::runtime::run::{Call, RunError, Runner, Settings};
-use keyform::surroundings::System;
 use keyform::transfer::{Export, Format};
 use keyform::{Attributes, Database, Error, ErrorCode, Execute, Item, Operation, Output};
 
@@ -61,7 +61,7 @@ async fn stuck() -> (Arc<dyn Execute>, Runner) {
     let store: Arc<dyn Execute> = Arc::new(Stuck(Database::in_memory()));
     let checked = Arc::new(Checked::read(MODEL));
     assert!(!checked.has_errors(), "{:?}", checked.diagnostics);
-    let runner = Runner::new(checked, store.clone(), Arc::new(System), Settings::default()).unwrap();
+    let runner = Runner::new(checked, store.clone(), Arc::new(SystemWorld), Settings::default()).unwrap();
     runner.create_tables().await.unwrap();
     (store, runner)
 }
@@ -81,7 +81,7 @@ async fn reads_of_all_pages_end() {
 async fn an_export_ends() {
     let (store, _) = stuck().await;
     let folder = tempfile::tempdir().unwrap();
-    let (to, surroundings) = (folder.path().join("shelf.jsonl"), Arc::new(System));
+    let (to, surroundings) = (folder.path().join("shelf.jsonl"), Arc::new(SystemWorld));
     let progress = Arc::new(|_| {});
     let export = Export { store, table: "Shelf", to: &to, format: Format::Lines, segments: 1, surroundings, progress };
     let error = keyform::transfer::export(&export).await.unwrap_err();

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use base64::Engine as _;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use keyform::SystemWorld;
 use keyform::operation::{CreateTable, DeleteTable, GetItem, PutItem};
-use keyform::surroundings::System;
 use keyform::table::{KeySchema, ScalarType};
 use keyform::transfer::{CopyError, Export, Format, Import, export, fingerprint, import};
 use keyform::{AttributeValue, Attributes, Execute, ExecuteExt};
@@ -29,7 +29,7 @@ async fn make(store: &dyn Execute, table: &str) {
         ..CreateTable::named(table)
     };
     store.call(create).await.unwrap();
-    keyform::runtime::deploy::ready(store, &System, table, Default::default()).await.unwrap();
+    keyform::runtime::deploy::ready(store, &SystemWorld, table, Default::default()).await.unwrap();
 }
 
 fn number(text: &str) -> AttributeValue {
@@ -91,7 +91,7 @@ async fn write(store: &Arc<dyn Execute>, table: &str, to: &Path, format: Format)
         to,
         format,
         segments: 3,
-        surroundings: Arc::new(System),
+        surroundings: Arc::new(SystemWorld),
         progress: Arc::new(|_| {}),
     })
     .await
@@ -115,7 +115,7 @@ fn of_file<'a>(store: &Arc<dyn Execute>, table: &'a str, from: &'a Path) -> Impo
         overwrite: false,
         write_units: None,
         checkpoint: None,
-        surroundings: Arc::new(System),
+        surroundings: Arc::new(SystemWorld),
         progress: Arc::new(|_| {}),
     }
 }

@@ -19,27 +19,27 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use keyform::{Database, Error, Options};
-use keyform_engine::env::ManualEnv;
 use keyform_engine::store::{SimDisk, Store, StoreOptions};
 use keyform_wire::Decoded;
+use keyform_world::testing::ManualWorld;
 
 const START_MS: u64 = 1_790_000_000_000;
 
 /// Database that a script runs on.
 struct Bench {
     database: Database,
-    env: ManualEnv,
+    env: ManualWorld,
     disk: Option<Arc<SimDisk>>,
 }
 
 impl Bench {
     fn in_memory() -> Self {
-        let env = ManualEnv::at_ms(START_MS);
+        let env = ManualWorld::at_ms(START_MS);
         Self { database: open(Store::in_memory(), &env), env, disk: None }
     }
 
     fn on_disk() -> Self {
-        let env = ManualEnv::at_ms(START_MS);
+        let env = ManualWorld::at_ms(START_MS);
         let disk = Arc::new(SimDisk::new());
         Self { database: open(store_on(&disk), &env), env, disk: Some(disk) }
     }
@@ -81,8 +81,8 @@ fn is_stream_operation(operation: &str) -> bool {
     matches!(operation, "ListStreams" | "DescribeStream" | "GetShardIterator" | "GetRecords")
 }
 
-fn open(store: Store, env: &ManualEnv) -> Database {
-    let options = Options { env: Arc::new(env.clone()), sweep_interval: None, ..Options::default() };
+fn open(store: Store, env: &ManualWorld) -> Database {
+    let options = Options { world: Arc::new(env.clone()), sweep_interval: None, ..Options::default() };
     Database::on(store, options).expect("a fresh or cleanly closed store opens")
 }
 

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use keyform::SystemWorld;
 use keyform::language::Checked;
 use keyform::language::document::ast::Event;
 use keyform::live::handle::{Begin, DeadLetters, HandleError, Handlers, Redriven, Settings as HandleSettings};
 use keyform::runtime::run::{Call, Runner, Settings as RunSettings};
 use keyform::store::Durability;
-use keyform::surroundings::System;
 use keyform::{AttributeValue, Database, Encryption, Execute, Options};
 use keyform_scenario::{Store, stage};
 use tokio::sync::Notify;
@@ -68,7 +68,7 @@ fn runner_of(store: Arc<dyn Execute>, stage: &str) -> Runner {
     let checked = Checked::read(MODEL);
     assert!(!checked.has_errors(), "{:#?}", checked.diagnostics);
     let settings = RunSettings { variables: [("stage".to_owned(), stage.to_owned())].into(), ..RunSettings::default() };
-    Runner::new(Arc::new(checked), store, Arc::new(System), settings).unwrap()
+    Runner::new(Arc::new(checked), store, Arc::new(SystemWorld), settings).unwrap()
 }
 
 async fn put(runner: &Runner, note: usize, number: i64) {

@@ -8,6 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use keyform::SystemWorld;
 use keyform::codegen::{Settings, target};
 use keyform::execute::BoxFuture;
 use keyform::expression::{Comparator, KeyTest};
@@ -18,7 +19,6 @@ use keyform::language::explain::sample::Sample;
 use keyform::language::schema::{Expr, ExprKind, Field, Origin, Parameter, Permission};
 use keyform::operation::{TransactAction, WriteRequest};
 use keyform::runtime::run::{Call, Caller, Runner};
-use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
 use serde_json::Value;
 
@@ -284,9 +284,9 @@ async fn every_request_of_a_pattern_is_allowed_by_its_policy() {
         let given: Vec<(&str, &str)> = vec![("stage", "dev"), ("region", "dev"), ("env", "dev"), ("account", "1")];
         let policies: Value = serde_json::from_str(&print("iam", &checked, &given)).unwrap();
         let recorder = Arc::new(Recorder { database: Database::in_memory(), asked: Mutex::default() });
-        let field_keys = Some(Arc::new(keyform::runtime::seal::Keyring::generate().unwrap()));
+        let field_keys = Some(Arc::new(keyform::runtime::seal::Keyring::generate(&keyform::SystemWorld)));
         let settings = keyform::runtime::run::Settings { variables: variables(), field_keys, ..Default::default() };
-        let runner = Runner::new(checked.clone(), recorder.clone(), Arc::new(System), settings).unwrap();
+        let runner = Runner::new(checked.clone(), recorder.clone(), Arc::new(SystemWorld), settings).unwrap();
         runner.create_tables().await.unwrap();
         let (partitions, sample) = (partitions(&checked), Sample::new(&checked.model));
         let mut looked_at = 0;

@@ -4,22 +4,26 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each crate with the workspace crates that it may use, dev-dependencies included.
-const MAY_USE: [(&str, &[&str]); 14] = [
+const MAY_USE: [(&str, &[&str]); 15] = [
     ("core", &[]),
+    ("world", &["core"]),
     ("wire", &["core"]),
-    ("engine", &["core"]),
+    ("engine", &["core", "world"]),
     ("language", &["core"]),
     ("codegen", &["core", "language"]),
     ("runtime", &["core", "language"]),
     ("aws", &["core"]),
     ("live", &["core", "language", "runtime"]),
-    ("flow", &["core", "language", "runtime"]),
+    ("flow", &["core", "world", "language", "runtime"]),
     ("transfer", &["core", "wire", "engine", "language", "runtime", "live"]),
-    ("server", &["core", "wire", "language", "runtime", "live", "flow"]),
+    ("server", &["core", "world", "wire", "language", "runtime", "live", "flow"]),
     ("macros", &["language", "codegen"]),
     (
         "keyform",
-        &["core", "engine", "language", "codegen", "runtime", "aws", "live", "flow", "transfer", "server", "macros"],
+        &[
+            "core", "world", "engine", "language", "codegen", "runtime", "aws", "live", "flow", "transfer", "server",
+            "macros",
+        ],
     ),
     ("cli", &["keyform"]),
 ];

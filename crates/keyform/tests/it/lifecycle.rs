@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
+use keyform::execute::BoxFuture;
 use keyform::language::Checked;
-use keyform::language::bind::Fresh;
 use keyform::operation::{GetItem, Scan};
-use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Settings, Surroundings, Waiting};
+use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Settings};
 use keyform::{AttributeValue, Attributes, Database, Options};
 
 const MODEL: &str = r#"
@@ -95,7 +95,16 @@ struct World {
     count: AtomicU64,
 }
 
-impl Fresh for World {
+impl keyform::World for World {
+    fn now_millis(&self) -> i64 {
+        self.seconds.load(Ordering::Relaxed) * 1000
+    }
+    fn sleep(&self, _: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(async {})
+    }
+    fn fill(&self, bytes: &mut [u8]) {
+        bytes.fill(0);
+    }
     fn ulid(&self) -> String {
         format!("01KKP2T8SN{:016}", self.count.fetch_add(1, Ordering::Relaxed))
     }
@@ -108,20 +117,8 @@ impl Fresh for World {
     fn token(&self, bytes: usize) -> String {
         self.code(bytes)
     }
-}
-
-impl Surroundings for World {
-    fn now_millis(&self) -> i64 {
-        self.seconds.load(Ordering::Relaxed) * 1000
-    }
-    fn fresh(&self) -> &dyn Fresh {
-        self
-    }
     fn jitter(&self) -> f64 {
         0.0
-    }
-    fn sleep(&self, _: Duration) -> Waiting<'_> {
-        Box::pin(async {})
     }
 }
 

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keyform::Execute;
+use keyform::SystemWorld;
 use keyform::language::Checked;
 use keyform::live::read::{Live, LiveEvent, LiveStream, Settings as LiveSettings};
 use keyform::runtime::evolve::{Migration, Pace};
 use keyform::runtime::run::{Answer, Call, Found, Runner, Settings as RunSettings};
-use keyform::surroundings::System;
 use keyform_scenario::{Store, stage};
 
 /// Initial form: one partition for all notes.
@@ -123,7 +123,7 @@ write forget(userId, noteId) {
 fn runner(text: &str, store: &Arc<dyn Execute>, stage: &str) -> Runner {
     let checked = Checked::read(text);
     assert!(!checked.has_errors(), "{:#?}", checked.diagnostics);
-    Runner::new(Arc::new(checked), store.clone(), Arc::new(System), settings(stage)).unwrap()
+    Runner::new(Arc::new(checked), store.clone(), Arc::new(SystemWorld), settings(stage)).unwrap()
 }
 
 fn settings(stage: &str) -> RunSettings {
@@ -262,7 +262,7 @@ async fn tell(store: &Store, story: &Story) {
         followers.push(Follower::new(&live, &new, read, arguments).await);
     }
     let variables = settings(&stage).variables;
-    let migration = Migration::new(new.shared_model().clone(), store.execute.clone(), Arc::new(System), variables);
+    let migration = Migration::new(new.shared_model().clone(), store.execute.clone(), Arc::new(SystemWorld), variables);
     let (migration, pace) = (migration.unwrap(), Pace::default());
     assert!(migration.run(&pace, &|_| {}).await.unwrap().stuck.is_empty());
     rest(&mut followers, &new, &format!("{name}, after the run")).await;

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use keyform::SystemWorld;
 use keyform::execute::{BoxFuture, Watch};
 use keyform::language::Checked;
 use keyform::live::feed::FeedError;
 use keyform::live::read::{Ended, Kind, Live, LiveError, LiveEvent, LiveStream, Settings as LiveSettings};
 use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Settings as RunSettings};
-use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
 use keyform_scenario::{Dice, Store, stage};
 
@@ -22,7 +22,7 @@ fn runner(store: Arc<dyn Execute>, stage: &str) -> Runner {
     let checked = Checked::read(MODEL);
     assert!(!checked.has_errors(), "{:#?}", checked.diagnostics);
     let settings = RunSettings { variables: [("stage".to_owned(), stage.to_owned())].into(), ..Default::default() };
-    Runner::new(Arc::new(checked), store, Arc::new(System), settings).unwrap()
+    Runner::new(Arc::new(checked), store, Arc::new(SystemWorld), settings).unwrap()
 }
 
 fn arguments(pairs: &[(&str, AttributeValue)]) -> Attributes {
@@ -348,13 +348,13 @@ async fn what_cannot_be_followed_is_refused_in_words() {
     let without = MODEL.replace("stream new_and_old", "stream new");
     let checked = Checked::read(&without);
     let settings = RunSettings { variables: [("stage".to_owned(), "new".to_owned())].into(), ..Default::default() };
-    let runner = Runner::new(Arc::new(checked), store.clone(), Arc::new(System), settings.clone()).unwrap();
+    let runner = Runner::new(Arc::new(checked), store.clone(), Arc::new(SystemWorld), settings.clone()).unwrap();
     runner.create_tables().await.unwrap();
     let error = live.read(&runner, "tasks", wanted(), None).await.unwrap_err();
     assert!(error.to_string().contains("stream new_and_old"), "{error}");
     let without = MODEL.replace("stream new_and_old", "");
     let settings = RunSettings { variables: [("stage".to_owned(), "none".to_owned())].into(), ..settings };
-    let runner = Runner::new(Arc::new(Checked::read(&without)), store, Arc::new(System), settings).unwrap();
+    let runner = Runner::new(Arc::new(Checked::read(&without)), store, Arc::new(SystemWorld), settings).unwrap();
     runner.create_tables().await.unwrap();
     let error = live.read(&runner, "tasks", wanted(), None).await.unwrap_err();
     assert!(matches!(error, LiveError::Feed(FeedError::NoStream { .. })), "{error}");

@@ -2,7 +2,7 @@
 //! errors.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,8 +12,8 @@ use keyform::flow::{Tables, TokenKeys};
 use keyform::language::Checked;
 use keyform::runtime::run::{Call, Runner, Settings as RunSettings};
 use keyform::server::{Limits, Models, Running, Served, Server, Settings};
-use keyform::surroundings::System;
-use keyform::{AttributeValue, Database};
+use keyform::{AttributeValue, Database, SystemWorld, World as _};
+use keyform_world::testing::ManualWorld;
 use serde_json::{Value, json};
 use sha2::Sha256;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -37,7 +37,7 @@ impl Api {
         let database = Database::in_memory();
         let variables = [("stage".to_owned(), "socket".to_owned())].into();
         let run = RunSettings { variables, ..Default::default() };
-        let runner = Runner::new(Arc::new(checked), Arc::new(database.clone()), Arc::new(System), run).unwrap();
+        let runner = Runner::new(Arc::new(checked), Arc::new(database.clone()), Arc::new(SystemWorld), run).unwrap();
         let models = Models::default();
         models.put(Served::new(runner.clone(), Tables::Made));
         let settings = Settings { port: 0, workers: 2, models, ..settings };
@@ -281,7 +281,7 @@ async fn a_page_of_a_stranger_cannot_speak_for_a_developer() {
 }
 
 fn token(secs: i64) -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs() as i64;
+    let now = SystemWorld.now_millis() / 1000;
     let part = |value: Value| URL_SAFE_NO_PAD.encode(value.to_string());
     let claims = json!({ "userId": "ada", "exp": now + secs });
     let signed = format!("{}.{}", part(json!({ "alg": "HS256" })), part(claims));
@@ -293,14 +293,17 @@ fn token(secs: i64) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_browser_brings_its_token_as_a_subprotocol_and_leaves_when_it_ends() {
     let token_keys = TokenKeys::secret(SECRET).unwrap();
-    let api = Api::start(Settings { token_keys, ..Settings::default() }).await;
+    let world = ManualWorld::at_ms(u64::try_from(SystemWorld.now_millis()).unwrap());
+    let settings = Settings { token_keys, world: Arc::new(world.clone()), ..Settings::default() };
+    let api = Api::start(settings).await;
     let protocols = format!("keyform.live.v1, keyform.token.{}", token(60));
     let mut client = api.connect(&[("sec-websocket-protocol", &protocols)]).await.unwrap();
     client.subscribe("a", None).await;
     assert_eq!(client.next().await.unwrap()["type"], "page");
-    // A token that expires in two seconds, including the 30 seconds tolerance for clock differences.
-    client.send(json!({ "type": "authenticate", "token": token(-28) })).await;
+    client.send(json!({ "type": "authenticate", "token": token(60) })).await;
     assert_eq!(client.next().await.unwrap()["type"], "authenticated");
+    // Clocks may differ by 30 seconds, so the token lasts so much longer.
+    world.advance(Duration::from_secs(91));
     assert_eq!(client.next().await, Err(4001));
 }
 

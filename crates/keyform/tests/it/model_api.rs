@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -13,8 +13,7 @@ use keyform::flow::{Flow, FlowCall, FlowError, Tables, TokenKeys};
 use keyform::language::Checked;
 use keyform::runtime::run::{Call, Runner, Settings as RunSettings, json as run_json};
 use keyform::server::{Models, Running, Served, Server, Settings};
-use keyform::surroundings::System;
-use keyform::{AttributeValue, Attributes, Database, ModelFileError, ModelFiles, Reload};
+use keyform::{AttributeValue, Attributes, Database, ModelFileError, ModelFiles, Reload, SystemWorld, World as _};
 use serde_json::{Value, json};
 use sha2::Sha256;
 
@@ -63,7 +62,8 @@ impl Api {
         let database = Database::in_memory();
         let settings =
             RunSettings { variables: [("stage".to_owned(), "test".to_owned())].into(), ..Default::default() };
-        let runner = Runner::new(Arc::new(checked), Arc::new(database.clone()), Arc::new(System), settings).unwrap();
+        let runner =
+            Runner::new(Arc::new(checked), Arc::new(database.clone()), Arc::new(SystemWorld), settings).unwrap();
         let models = Models::default();
         models.put(Served::new(runner.clone(), Tables::Made).with_flows(flows(&runner)));
         let settings = Settings { port: 0, workers: 1, models, token_keys, ..Settings::default() };
@@ -367,7 +367,7 @@ fn token(secret: &[u8], head: &str, claims: &Value) -> String {
 #[test]
 fn with_a_key_only_its_tokens_count() {
     let api = Api::start(NOTES, TokenKeys::secret(SECRET).unwrap());
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let now = u64::try_from(SystemWorld.now_millis() / 1000).unwrap();
     let head = r#"{"alg":"HS256","typ":"JWT"}"#;
     let put = |header: (&str, &str), id: &str| {
         let body = json!({ "noteId": id, "pin": "1", "text": "hello" }).to_string();
@@ -430,7 +430,7 @@ fn flows(runner: &Runner, keys: &TokenKeys) -> Vec<Flow> {
                 return Err(FlowError::refused("WrongPassword", "name and password do not belong together"));
             }
             let Value::Object(claims) = json!({ "userId": call.arguments.name }) else { unreachable!() };
-            let token = keys.issue(claims, Duration::from_secs(60), SystemTime::now()).unwrap();
+            let token = keys.issue(claims, Duration::from_secs(60), keyform_world::system().system_time()).unwrap();
             Ok(LoggedIn { token })
         }
     };

@@ -21,18 +21,18 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::naive::{self, Refusal, State, Stored};
+use keyform::SystemWorld;
+use keyform::execute::BoxFuture;
 use keyform::language::Checked;
-use keyform::language::bind::Fresh;
 use keyform::language::plan;
 use keyform::language::schema::{EntityId, FieldId, Model, Read, Write};
 use keyform::operation::Scan;
-use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Settings, Surroundings, Waiting};
+use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Settings};
 use keyform::runtime::seal::{FieldKey, Keyring};
 use keyform::store::Store;
-use keyform::surroundings::System;
-use keyform::{Attributes, Database, Execute, ExecuteExt, Options};
-use keyform_engine::env::ManualEnv;
+use keyform::{Attributes, Database, Execute, ExecuteExt, Options, World as _};
 use keyform_scenario::{Dice, stage};
+use keyform_world::testing::ManualWorld;
 
 const START_MILLIS: i64 = 1_773_480_413_589;
 const SEEDS: u64 = 3;
@@ -60,7 +60,20 @@ impl Clock {
     }
 }
 
-impl Fresh for Clock {
+impl keyform::World for Clock {
+    fn now_millis(&self) -> i64 {
+        self.millis.load(Ordering::Relaxed)
+    }
+
+    /// Sleeps only briefly, because remote stores create their tables in their own time.
+    fn sleep(&self, pause: Duration) -> BoxFuture<'static, ()> {
+        SystemWorld.sleep(pause.min(Duration::from_millis(10)))
+    }
+
+    fn fill(&self, bytes: &mut [u8]) {
+        SystemWorld.fill(bytes);
+    }
+
     fn ulid(&self) -> String {
         format!("01KKP2T8SN{:016}", self.number())
     }
@@ -76,24 +89,9 @@ impl Fresh for Clock {
     fn token(&self, bytes: usize) -> String {
         format!("{:0>bytes$}", self.number())
     }
-}
-
-impl Surroundings for Clock {
-    fn now_millis(&self) -> i64 {
-        self.millis.load(Ordering::Relaxed)
-    }
-
-    fn fresh(&self) -> &dyn Fresh {
-        self
-    }
 
     fn jitter(&self) -> f64 {
         0.0
-    }
-
-    /// Sleeps only briefly, because remote stores create their tables in their own time.
-    fn sleep(&self, pause: Duration) -> Waiting<'_> {
-        Box::pin(tokio::time::sleep(pause.min(Duration::from_millis(10))))
     }
 }
 
@@ -111,8 +109,8 @@ struct Ground {
 impl Ground {
     /// Uses a separate embedded engine that does not expire items by itself.
     fn embedded() -> Self {
-        let env = Arc::new(ManualEnv::at_ms(START_MILLIS as u64));
-        let options = Options { env, sweep_interval: None, ..Options::default() };
+        let env = Arc::new(ManualWorld::at_ms(START_MILLIS as u64));
+        let options = Options { world: env, sweep_interval: None, ..Options::default() };
         let store = Arc::new(Database::on(Store::in_memory(), options).unwrap());
         let uuid = "5f0c54a1-0b1e-4c55-8a3e".to_owned();
         Self { store, start_millis: START_MILLIS, calls_between: CALLS_BETWEEN, uuid }
@@ -120,8 +118,8 @@ impl Ground {
 
     /// Uses a store that tests share. Its indexes are read after they have caught up, because the list has no delay.
     fn shared(store: &keyform_scenario::Store) -> Self {
-        let uuid = System.uuid()[..23].to_owned();
-        let start_millis = System.now_millis();
+        let uuid = SystemWorld.uuid()[..23].to_owned();
+        let start_millis = SystemWorld.now_millis();
         Self { store: store.caught_up(), start_millis, calls_between: CALLS_BETWEEN_ELSEWHERE, uuid }
     }
 }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use keyform::SystemWorld;
 use keyform::execute::BoxFuture;
 use keyform::language::Checked;
 use keyform::language::bookkeeping::ANSWERS;
 use keyform::operation::Scan;
 use keyform::runtime::run::{Call, Caller, Found, RunError, Runner, Settings};
-use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
 
 const MODEL: &str = r#"model shop
@@ -106,7 +106,7 @@ impl Shop {
         assert!(!checked.has_errors(), "{:?}", checked.diagnostics);
         let store = Losing { database: self.database.clone(), loses: self.loses.clone() };
         let settings = Settings { without_transactions, ..Settings::default() };
-        Runner::new(Arc::new(checked), Arc::new(store), Arc::new(System), settings).unwrap()
+        Runner::new(Arc::new(checked), Arc::new(store), Arc::new(SystemWorld), settings).unwrap()
     }
 
     async fn call(

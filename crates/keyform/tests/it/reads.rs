@@ -23,8 +23,8 @@ use keyform::language::template::render::render;
 use keyform::operation::{PageOutput, PutItem};
 use keyform::store::Store;
 use keyform::{AttributeValue, Attributes, Database, Item, Number, Options, Output};
-use keyform_engine::env::ManualEnv;
 use keyform_scenario::Dice;
+use keyform_world::testing::ManualWorld;
 
 use crate::naive::compare::{compare, holds, normalised, text};
 use crate::naive::draw;
@@ -87,8 +87,8 @@ struct World {
 impl World {
     fn new(text: &str, dice: &mut Dice) -> Self {
         let checked = Checked::read(text);
-        let env = Arc::new(ManualEnv::at_ms(NOW_MS));
-        let options = Options { env, sweep_interval: None, ..Options::default() };
+        let env = Arc::new(ManualWorld::at_ms(NOW_MS));
+        let options = Options { world: env, sweep_interval: None, ..Options::default() };
         let database = Database::on(Store::in_memory(), options).expect("an empty store opens");
         for table in &checked.model.tables {
             let create = bind::create_table(table, &inputs(Attributes::new()));

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use keyform::SystemWorld;
 use keyform::execute::BoxFuture;
 use keyform::language::Checked;
 use keyform::runtime::run::{Call, Caller, Found, RunError, Runner, Settings, json};
-use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
 use keyform_isolation::prove;
 
@@ -51,7 +51,7 @@ impl World {
     async fn new() -> Self {
         let requests = Arc::new(AtomicUsize::new(0));
         let store = Arc::new(Counted { database: Database::in_memory(), requests: requests.clone() });
-        let runner = Runner::new(Arc::new(checked()), store, Arc::new(System), Settings::default()).unwrap();
+        let runner = Runner::new(Arc::new(checked()), store, Arc::new(SystemWorld), Settings::default()).unwrap();
         runner.create_tables().await.unwrap();
         Self { runner, requests }
     }

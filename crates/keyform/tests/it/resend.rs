@@ -4,12 +4,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use keyform::SystemWorld;
 use keyform::error::Detail;
 use keyform::language::Checked;
 use keyform::operation::GetItem;
 use keyform::runtime::run::{Call, RunError, Runner, Settings};
 use keyform::server::{self, Server};
-use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database, Execute, ExecuteExt};
 use keyform_scenario::connect;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -128,7 +128,8 @@ impl World {
         let remote: Arc<dyn Execute> = Arc::new(connect(flaky.url.clone()).await);
         let checked = Checked::read(MODEL);
         assert!(!checked.has_errors(), "{:?}", checked.diagnostics);
-        let runner = Runner::new(Arc::new(checked), remote.clone(), Arc::new(System), Settings::default()).unwrap();
+        let runner =
+            Runner::new(Arc::new(checked), remote.clone(), Arc::new(SystemWorld), Settings::default()).unwrap();
         runner.create_tables().await.unwrap();
         Self { flaky, runner, remote, database, _server: running }
     }

@@ -128,7 +128,8 @@ async fn changes_are_variants_of_an_enum() {
     let database = Database::in_memory();
     let chat = Discord::open_with(&database, ModelOptions::new().variable("stage", "test")).await.unwrap();
     let table = "discord-clone-test-DiscordTable";
-    let mut feed = Feed::open(Arc::new(database), table, From::Beginning).await.unwrap();
+    let mut feed =
+        Feed::open(Arc::new(database), Arc::new(keyform::SystemWorld), table, From::Beginning).await.unwrap();
     let (ada, as_ada) = person(&chat, "ada").await;
     let input = discord::UpdateProfileInput { avatar_url: None, ..discord::UpdateProfileInput::new("countess") };
     as_ada.update_profile(input).await.unwrap();
@@ -181,7 +182,7 @@ async fn credit_is_bought_once_and_a_late_edit_is_a_conflict() {
         Helpmaton, SignUpInput, UserId, WorkspaceCurrency, WorkspaceId,
     };
 
-    let keys = keyform::runtime::seal::Keyring::generate().unwrap();
+    let keys = keyform::runtime::seal::Keyring::generate(&keyform::SystemWorld);
     let model = Helpmaton::open_with(&Database::in_memory(), ModelOptions::new().field_keys(keys)).await.unwrap();
     let id = UserId::from(Uuid::fresh());
     let subscription = helpmaton::SubscriptionId::from(Uuid::fresh());

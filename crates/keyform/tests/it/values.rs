@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use keyform::Database;
+use keyform::SystemWorld;
 use keyform::language::Checked;
 use keyform::language::surface::Pattern;
 use keyform::runtime::run::{Call, Caller, RunError, Runner, json};
-use keyform::surroundings::System;
 use serde_json::{Value, json};
 
 const MODEL: &str = r#"
@@ -121,7 +121,7 @@ impl World {
         let checked = Arc::new(Checked::read(model));
         assert!(!checked.has_errors(), "{:#?}", checked.diagnostics);
         let store = Arc::new(Database::in_memory());
-        let runner = Runner::new(checked.clone(), store, Arc::new(System), Default::default()).unwrap();
+        let runner = Runner::new(checked.clone(), store, Arc::new(SystemWorld), Default::default()).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(runner.create_tables()).unwrap();
         Self { checked, runner, runtime }

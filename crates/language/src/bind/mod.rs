@@ -35,7 +35,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use keyform_core::{AttributeValue, Attributes};
+use keyform_core::{AttributeValue, Attributes, World};
 
 use crate::schema::Table;
 
@@ -101,6 +101,25 @@ pub trait Fresh: Sync {
     fn code(&self, length: usize) -> String;
     /// Returns a random token with this many bytes of entropy, encoded as text.
     fn token(&self, bytes: usize) -> String;
+}
+
+/// The ids of a world.
+impl Fresh for Arc<dyn World> {
+    fn ulid(&self) -> String {
+        self.as_ref().ulid()
+    }
+
+    fn uuid(&self) -> String {
+        self.as_ref().uuid()
+    }
+
+    fn code(&self, length: usize) -> String {
+        self.as_ref().code(length)
+    }
+
+    fn token(&self, bytes: usize) -> String {
+        self.as_ref().token(bytes)
+    }
 }
 
 /// Reason a call cannot become a request.

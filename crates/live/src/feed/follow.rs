@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use keyform_core::operation::{DescribeStream, DescribeTable, SequenceNumber, StreamDescription};
 use keyform_core::table::{Status, StreamSummary};
-use keyform_core::{Error, Execute, ExecuteExt};
+use keyform_core::{Error, Execute, ExecuteExt, World};
 
 use super::cursor::Cursor;
 use super::{Batch, Change, FeedError, Lineage, Place, Position};
@@ -33,6 +33,7 @@ pub enum From {
 /// Reader of the changes of one table.
 pub struct Feed {
     store: Arc<dyn Execute>,
+    world: Arc<dyn World>,
     stream: StreamSummary,
     lineage: Lineage,
     cursors: BTreeMap<String, Cursor>,
@@ -51,8 +52,8 @@ impl Feed {
     /// use std::sync::Arc;
     /// use keyform_live::feed::{Feed, FeedError, From};
     ///
-    /// # async fn example(store: Arc<dyn keyform_core::Execute>) -> Result<(), FeedError> {
-    /// let mut feed = Feed::open(store, "chat", From::Now).await?;
+    /// # async fn example(store: Arc<dyn keyform_core::Execute>, world: Arc<dyn keyform_core::World>) -> Result<(), FeedError> {
+    /// let mut feed = Feed::open(store, world, "chat", From::Now).await?;
     /// loop {
     ///     let batch = feed.read().await?;
     ///     for change in &batch.changes {
@@ -67,7 +68,12 @@ impl Feed {
     ///
     /// # Errors
     /// Returns an error if the table has no stream, the position was trimmed, or the store fails.
-    pub async fn open(store: Arc<dyn Execute>, table: &str, from: From) -> Result<Self, FeedError> {
+    pub async fn open(
+        store: Arc<dyn Execute>,
+        world: Arc<dyn World>,
+        table: &str,
+        from: From,
+    ) -> Result<Self, FeedError> {
         // Taken before the shards are described, so that no change between the two is skipped.
         let latest = store.watch().map(|watch| watch.latest());
         let stream = stream_of(&*store, table).await?;
@@ -75,6 +81,7 @@ impl Feed {
         let position = Arc::new(Position::new(&stream.arn));
         let mut feed = Self {
             store,
+            world,
             stream,
             lineage,
             cursors: BTreeMap::new(),
@@ -140,10 +147,15 @@ impl Feed {
         let open: Vec<String> =
             self.lineage.iter().filter(|shard| shard.end.is_none()).map(|shard| shard.id.clone()).collect();
         for shard in open {
-            let cursor = Cursor::latest(&*self.store, &self.stream.arn, &shard, about_now_ms()).await?;
+            let cursor = Cursor::latest(&*self.store, &self.stream.arn, &shard, self.about_now_ms()).await?;
             self.cursors.insert(shard, cursor);
         }
         Ok(())
+    }
+
+    /// Returns a time that the store's clock has certainly passed: clocks differ, and DynamoDB rounds to seconds.
+    fn about_now_ms(&self) -> u64 {
+        u64::try_from(self.world.now_millis()).unwrap_or(0).saturating_sub(SKEW_MS)
     }
 
     /// Resumes at a position. Every shard that it names must still exist: a trimmed one may have had unread changes.
@@ -246,10 +258,10 @@ impl Feed {
     pub async fn wait(&self) {
         match (self.store.watch(), self.passed) {
             (Some(watch), Some(passed)) => {
-                tokio::time::sleep(BREATH).await;
+                self.world.sleep(BREATH).await;
                 watch.changed(passed).await;
             }
-            _ => tokio::time::sleep(self.poll).await,
+            _ => self.world.sleep(self.poll).await,
         }
     }
 }
@@ -287,10 +299,4 @@ pub(crate) async fn describe(store: &dyn Execute, arn: &str) -> Result<(Lineage,
             None => return Ok((Lineage::new(shards), status == Status::Active)),
         }
     }
-}
-
-/// Returns a time that the store's clock has certainly passed: clocks differ, and DynamoDB rounds to seconds.
-fn about_now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX).saturating_sub(SKEW_MS)
 }

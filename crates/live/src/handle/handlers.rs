@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use keyform_core::Error;
 use keyform_core::execute::BoxFuture;
+use keyform_core::{Error, World};
 use keyform_language::schema::Target;
 use keyform_runtime::run::Runner;
 use tokio::task::{JoinHandle, JoinSet};
@@ -181,7 +181,7 @@ impl Handlers {
     pub async fn start(self) -> Result<RunningHandlers, HandleError> {
         self.check()?;
         let shared = self.shared();
-        shared.ledger.ensure().await?;
+        shared.ledger.ensure(shared.world()).await?;
         let mut supervisors = JoinSet::new();
         for (table, entities) in shared.runner.tables() {
             let consumers = &shared.runner.checked().model.consumers;
@@ -256,6 +256,10 @@ impl Handlers {
 }
 
 impl Shared {
+    pub(super) fn world(&self) -> &dyn World {
+        &**self.runner.world()
+    }
+
     pub(super) fn until_ms(&self) -> i64 {
         let lease = i64::try_from(self.settings.lease.as_millis()).unwrap_or(i64::MAX);
         self.runner.now_millis().saturating_add(lease)

@@ -18,7 +18,7 @@ use keyform_core::operation::{
     UpdateItem, UserIdentity, WriteOptions,
 };
 use keyform_core::table::{BillingMode, KeySchema, ScalarType, Status, StreamView};
-use keyform_core::{AttributeValue, Attributes, Error, ErrorCode, Execute, ExecuteExt, Item};
+use keyform_core::{AttributeValue, Attributes, Error, ErrorCode, Execute, ExecuteExt, Item, World};
 
 use crate::feed::Place;
 
@@ -69,7 +69,7 @@ pub struct DeadLetter {
 
 impl Ledger {
     /// Creates the table if it does not exist, and waits until it is active.
-    pub(super) async fn ensure(&self) -> Result<(), Error> {
+    pub(super) async fn ensure(&self, world: &dyn World) -> Result<(), Error> {
         let create = CreateTable {
             key: KeySchema { partition: vec!["pk".to_owned()], sort: vec!["sk".to_owned()] },
             attributes: [("pk".to_owned(), ScalarType::S), ("sk".to_owned(), ScalarType::S)].into(),
@@ -85,7 +85,7 @@ impl Ledger {
             match self.store.call(DescribeTable { table: self.table.clone() }).await {
                 Ok(table) if table.status == Status::Active => return Ok(()),
                 Err(error) if error.code() != ErrorCode::ResourceNotFound => return Err(error),
-                _ => tokio::time::sleep(BETWEEN_LOOKS).await,
+                _ => world.sleep(BETWEEN_LOOKS).await,
             }
         }
         Err(Error::internal(format!(

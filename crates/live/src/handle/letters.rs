@@ -91,7 +91,7 @@ pub(super) async fn redrive_wanted(shared: Arc<Shared>) {
                 tracing::warn!(handler, %error, "cannot retry dead letters; trying again later");
             }
         }
-        tokio::time::sleep(shared.settings.lease / 3).await;
+        shared.world().sleep(shared.settings.lease / 3).await;
     }
 }
 

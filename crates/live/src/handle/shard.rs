@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keyform_core::operation::ChangeRecord;
+use keyform_core::world::timeout;
 use keyform_language::schema::{Consumer, EntityId, Target};
-use tokio::time::Instant;
 
 use super::change::EntityChange;
 use super::handlers::Shared;
@@ -33,7 +33,7 @@ impl ShardReader {
     /// Reads until the shard ends or the lease is lost.
     pub(super) async fn run(self) {
         let mut cursor = Cursor::new(&self.lease.shard, self.lease.place);
-        let mut noted = Instant::now();
+        let mut noted = self.shared.world().monotonic();
         loop {
             match self.step(&mut cursor, &mut noted).await {
                 Ok(true) => {}
@@ -43,7 +43,7 @@ impl ShardReader {
     }
 
     /// Reads and handles one page; returns false at the end of the shard.
-    async fn step(&self, cursor: &mut Cursor, noted: &mut Instant) -> Result<bool, Lost> {
+    async fn step(&self, cursor: &mut Cursor, noted: &mut Duration) -> Result<bool, Lost> {
         let store = self.shared.runner.store();
         let seen = store.watch().map(|watch| watch.latest());
         let page = match cursor.read(&**store, &self.arn).await {
@@ -59,7 +59,7 @@ impl ShardReader {
             }
             Err(error) => {
                 tracing::warn!(table = self.table, %error, "cannot read a shard; retrying");
-                tokio::time::sleep(self.shared.settings.backoff).await;
+                self.shared.world().sleep(self.shared.settings.backoff).await;
                 return Ok(true);
             }
         };
@@ -74,7 +74,7 @@ impl ShardReader {
                 unnoted = 0;
             }
         }
-        let is_due = noted.elapsed() > self.shared.settings.lease / 3;
+        let is_due = self.since(*noted) > self.shared.settings.lease / 3;
         if !is_empty || cursor.is_finished || is_due {
             self.note(cursor.place, cursor.is_finished, noted).await?;
         }
@@ -84,25 +84,31 @@ impl ShardReader {
         if is_empty {
             let most = self.shared.settings.lease / 4;
             match (store.watch(), seen) {
-                (Some(watch), Some(seen)) => drop(tokio::time::timeout(most, watch.changed(seen)).await),
-                _ => tokio::time::sleep(self.shared.settings.poll.min(most)).await,
+                (Some(watch), Some(seen)) => drop(timeout(self.shared.world(), most, watch.changed(seen)).await),
+                _ => self.shared.world().sleep(self.shared.settings.poll.min(most)).await,
             }
         }
         Ok(true)
     }
 
-    async fn note(&self, place: Place, is_done: bool, noted: &mut Instant) -> Result<(), Lost> {
+    /// Returns the time since a moment of the monotonic clock.
+    fn since(&self, moment: Duration) -> Duration {
+        self.shared.world().monotonic().saturating_sub(moment)
+    }
+
+    /// Writes the checkpoint; `noted` is the moment of the last one.
+    async fn note(&self, place: Place, is_done: bool, noted: &mut Duration) -> Result<(), Lost> {
         loop {
             let until_ms = self.shared.until_ms();
             match self.shared.ledger.checkpoint(&self.table, &self.lease, place, until_ms, is_done).await {
                 Ok(true) => {
-                    *noted = Instant::now();
+                    *noted = self.shared.world().monotonic();
                     return Ok(());
                 }
                 Ok(false) => return Err(Lost),
-                Err(error) if noted.elapsed() < self.shared.settings.lease => {
+                Err(error) if self.since(*noted) < self.shared.settings.lease => {
                     tracing::warn!(error = error.message(), "cannot write a checkpoint; retrying");
-                    tokio::time::sleep(self.shared.settings.backoff).await;
+                    self.shared.world().sleep(self.shared.settings.backoff).await;
                 }
                 // The lease may have expired, and another instance may read the shard.
                 Err(_) => return Err(Lost),
@@ -132,7 +138,7 @@ impl ShardReader {
         loop {
             tokio::select! {
                 () = &mut work => return Ok(()),
-                () = tokio::time::sleep(self.shared.settings.lease / 3) => {
+                () = self.shared.world().sleep(self.shared.settings.lease / 3) => {
                     if !self.shared.renew(&self.table, &self.lease).await {
                         return Err(Lost);
                     }
@@ -148,7 +154,7 @@ impl ShardReader {
         let mut error = String::new();
         for attempt in 0..settings.attempts.max(1) {
             if attempt > 0 {
-                tokio::time::sleep(pause).await;
+                self.shared.world().sleep(pause).await;
                 pause = (pause * 2).min(Duration::from_secs(60));
             }
             match self.shared.call(name, EntityChange { attempt, ..change.clone() }).await {
@@ -162,7 +168,7 @@ impl ShardReader {
             self.shared.ledger.bury(name, &self.table, &change.record, &error, settings.attempts).await
         {
             tracing::error!(error = failed.message(), "cannot store a dead letter; retrying");
-            tokio::time::sleep(Duration::from_secs(1)).await;
+            self.shared.world().sleep(Duration::from_secs(1)).await;
         }
         tracing::error!(handler = name, change = change.id, error, "a change became a dead letter");
     }

@@ -38,7 +38,7 @@ impl Supervisor {
                         self.reading.remove(&shard);
                     }
                 }
-                () = tokio::time::sleep(self.shared.settings.lease / 3) => {}
+                () = self.shared.world().sleep(self.shared.settings.lease / 3) => {}
             }
             self.reading.retain(|_, task| !task.is_finished());
         }

@@ -13,11 +13,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use keyform_core::operation::SequenceNumber;
-use keyform_core::{Attributes, Error, Execute, Item};
+use keyform_core::{Attributes, Error, Execute, Item, World};
 use keyform_language::schema::EntityId;
 use keyform_runtime::run::Reach;
 use parking_lot::Mutex;
@@ -40,13 +40,14 @@ const LOOK: Duration = Duration::from_secs(15);
 /// Reader of one table's feed.
 pub(super) struct Hub {
     store: Arc<dyn Execute>,
+    world: Arc<dyn World>,
     table: String,
     state: Mutex<State>,
     /// Position of the feed. Written under the lock of `state`; hubs of old tables read it without that lock.
     position: Mutex<Arc<Position>>,
     progress: watch::Sender<Progress>,
-    /// Time at which the feed was last read to its end, and whether it has been waiting to be woken since.
-    caught_up: Mutex<(Instant, bool)>,
+    /// Moment at which the feed was last read to its end, and whether it has been waiting to be woken since.
+    caught_up: Mutex<(Duration, bool)>,
     /// Round that a caller of `pass` waits for.
     wanted_round: AtomicU64,
     kick: Notify,
@@ -73,7 +74,8 @@ struct State {
     evolving: HashMap<Evolving, BTreeSet<u64>>,
     /// Subscribers whose guards depend on an item, by its key.
     guards: HashMap<Bytes, Vec<Weak<Subscriber>>>,
-    refreshed: Instant,
+    /// Moment at which all subscribers got a new token.
+    refreshed: Duration,
     /// Topics with expiring items, by the last second of the first such item.
     due: BTreeSet<(i64, u64)>,
     scheduled: HashMap<u64, i64>,
@@ -86,7 +88,8 @@ type Evolving = (usize, Vec<EntityId>);
 pub(super) type Suspect = dyn Fn(Arc<Subscriber>) + Send + Sync;
 
 impl Hub {
-    pub(super) fn new(store: Arc<dyn Execute>, table: String, feed: &Feed) -> Self {
+    pub(super) fn new(store: Arc<dyn Execute>, world: Arc<dyn World>, table: String, feed: &Feed) -> Self {
+        let now = world.monotonic();
         let progress = Progress { passed: feed.passed(), ..Progress::default() };
         let state = State {
             topics: BTreeMap::new(),
@@ -96,17 +99,18 @@ impl Hub {
             everything: BTreeSet::new(),
             evolving: HashMap::new(),
             guards: HashMap::new(),
-            refreshed: Instant::now(),
+            refreshed: now,
             due: BTreeSet::new(),
             scheduled: HashMap::new(),
         };
         Self {
             store,
+            world,
             table,
             state: Mutex::new(state),
             position: Mutex::new(feed.position().clone()),
             progress: watch::channel(progress).0,
-            caught_up: Mutex::new((Instant::now(), false)),
+            caught_up: Mutex::new((now, false)),
             wanted_round: AtomicU64::new(0),
             kick: Notify::new(),
         }
@@ -116,7 +120,7 @@ impl Hub {
     pub(super) async fn run(&self, mut feed: Feed, suspect: &Suspect, is_needed: impl Fn() -> bool) {
         let mut failures = 0;
         while is_needed() {
-            let begun = Instant::now();
+            let begun = self.world.monotonic();
             match feed.read().await {
                 Ok(batch) => {
                     self.note_success(failures);
@@ -134,7 +138,7 @@ impl Hub {
                     failures += 1;
                     self.note_failure(failures, error);
                     let pause = Duration::from_millis(100) * 2_u32.saturating_pow(failures.min(6));
-                    tokio::time::sleep(pause.min(RETRY_MAX)).await;
+                    self.world.sleep(pause.min(RETRY_MAX)).await;
                 }
                 Err(error) => return self.fail(&error),
             }
@@ -183,18 +187,18 @@ impl Hub {
         tokio::select! {
             () = feed.wait() => {}
             () = self.kick.notified() => {}
-            () = tokio::time::sleep(pause) => {}
+            () = self.world.sleep(pause) => {}
         }
         let mut caught_up = self.caught_up.lock();
         if caught_up.1 {
-            *caught_up = (Instant::now(), false);
+            *caught_up = (self.world.monotonic(), false);
         }
     }
 
     /// Returns the time since the feed was last read to its end.
     pub(super) fn behind(&self) -> Duration {
         let (at, waits) = *self.caught_up.lock();
-        if waits { Duration::ZERO } else { at.elapsed() }
+        if waits { Duration::ZERO } else { self.world.monotonic().saturating_sub(at) }
     }
 
     fn fail(&self, error: &FeedError) {
@@ -246,10 +250,11 @@ impl Hub {
     /// Periodically sends a new token to everyone.
     fn refresh(&self) {
         let mut state = self.state.lock();
-        if state.refreshed.elapsed() < REFRESH {
+        let now = self.world.monotonic();
+        if now.saturating_sub(state.refreshed) < REFRESH {
             return;
         }
-        state.refreshed = Instant::now();
+        state.refreshed = now;
         let position = self.position();
         for followed in state.topics.values_mut().filter(|followed| followed.is_home()) {
             followed.deliver(Vec::new(), &position);

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_core::Stream;
-use keyform_core::Execute;
+use keyform_core::World;
 use keyform_core::execute::BoxFuture;
 use keyform_core::table::StreamView;
 use keyform_runtime::run::{Call, RunError, Runner};
@@ -214,7 +214,7 @@ impl Live {
         let topic = Topic::new(runner, read, call.clone(), runner.live_forms(read).await?)?;
         let start = Start::of(&topic, token)?;
         let old_tables = topic.live.old_tables();
-        let slot = self.hub(runner.store(), &topic.live.table).await?;
+        let slot = self.hub(runner, &topic.live.table).await?;
         let hub = slot.hub.get().expect("a hub that was opened").clone();
         let can_end = guard::can_end(runner, read, &call);
         let guarded = can_end.then(|| Guarded { runner: runner.clone(), call: call.clone() });
@@ -240,7 +240,7 @@ impl Live {
         table: &str,
         subscription: &mut Subscription,
     ) -> Result<(), LiveError> {
-        let slot = self.hub(runner.store(), table).await?;
+        let slot = self.hub(runner, table).await?;
         let hub = slot.hub.get().expect("a hub that was opened").clone();
         hub.join_also(&subscription.hub, &subscription.subscriber);
         subscription.also.push((hub, slot));
@@ -267,7 +267,7 @@ impl Live {
         let Subscription { hub, subscriber, .. } = subscription;
         let topic = &subscriber.topic;
         if topic.live.lags && topic.runner.store().watch().is_none() {
-            tokio::time::sleep(self.inner.settings.settle).await;
+            topic.runner.world().sleep(self.inner.settings.settle).await;
         }
         let read = topic.runner.live_page(&topic.live, &topic.call).await?;
         // ADR 0016: the page may contain changes that the hub has not read yet. Once the hub is past the page, they
@@ -308,8 +308,8 @@ impl Live {
     async fn resume(&self, subscription: &Subscription, position: Position) -> Result<(), LiveError> {
         let Subscription { hub, subscriber, .. } = subscription;
         let topic = &subscriber.topic;
-        let store = topic.runner.store().clone();
-        let mut feed = Feed::open(store, &topic.live.table, From::Position(position)).await?;
+        let (store, world) = (topic.runner.store().clone(), topic.runner.world().clone());
+        let mut feed = Feed::open(store, world, &topic.live.table, From::Position(position)).await?;
         let resumed = LiveEvent::Resumed { token: topic.token(feed.position()) };
         let mut first = Some(resumed);
         let mut passing = Passing::default();
@@ -345,10 +345,10 @@ impl Live {
     }
 
     /// Returns the hub of a table, and opens it for the first subscriber.
-    async fn hub(&self, store: &Arc<dyn Execute>, table: &str) -> Result<Arc<Slot>, LiveError> {
-        let key = (Arc::as_ptr(store).cast::<()>() as usize, table.to_owned());
+    async fn hub(&self, runner: &Runner, table: &str) -> Result<Arc<Slot>, LiveError> {
+        let key = (Arc::as_ptr(runner.store()).cast::<()>() as usize, table.to_owned());
         let slot = self.inner.hubs.lock().entry(key.clone()).or_default().clone();
-        let opened = slot.hub.get_or_try_init(|| self.open(store, key.clone(), &slot)).await;
+        let opened = slot.hub.get_or_try_init(|| self.open(runner, key.clone(), &slot)).await;
         match opened {
             Ok(_) => Ok(slot),
             Err(error) => {
@@ -358,12 +358,14 @@ impl Live {
         }
     }
 
-    async fn open(&self, store: &Arc<dyn Execute>, key: HubKey, slot: &Arc<Slot>) -> Result<Arc<Hub>, LiveError> {
-        let feed = Feed::open(store.clone(), &key.1, From::Now).await?.polled(self.inner.settings.poll);
+    async fn open(&self, runner: &Runner, key: HubKey, slot: &Arc<Slot>) -> Result<Arc<Hub>, LiveError> {
+        let (store, world) = (runner.store().clone(), runner.world().clone());
+        let feed = Feed::open(store.clone(), world.clone(), &key.1, From::Now).await?;
+        let feed = feed.polled(self.inner.settings.poll);
         if feed.stream().view != StreamView::NewAndOldImages {
             return Err(LiveError::View { table: key.1 });
         }
-        let hub = Arc::new(Hub::new(store.clone(), key.1.clone(), &feed));
+        let hub = Arc::new(Hub::new(store, world, key.1.clone(), &feed));
         let (weak, slot) = (Arc::downgrade(&self.inner), Arc::downgrade(slot));
         let (running, mut alive) = (hub.clone(), self.inner.alive.subscribe());
         tokio::spawn(async move {
@@ -388,10 +390,11 @@ impl Live {
     /// Registers the items that the guards of a subscriber depend on.
     async fn watch(&self, subscriber: &Arc<Subscriber>, dependencies: &[Dependency]) {
         self.inner.note_guarded(subscriber);
-        self.inner.rechecks.get_or_init(|| async { self.recheck_from_time_to_time() }).await;
+        let world = subscriber.topic.runner.world();
+        self.inner.rechecks.get_or_init(|| async { self.recheck_from_time_to_time(world.clone()) }).await;
         for (table, key) in dependencies {
             // A table without a stream cannot be watched; its guards are evaluated periodically.
-            if let Ok(slot) = self.hub(subscriber.topic.runner.store(), table).await
+            if let Ok(slot) = self.hub(&subscriber.topic.runner, table).await
                 && let Some(hub) = slot.hub.get()
             {
                 hub.guard(key, subscriber);
@@ -400,13 +403,13 @@ impl Live {
         }
     }
 
-    fn recheck_from_time_to_time(&self) {
+    fn recheck_from_time_to_time(&self, world: Arc<dyn World>) {
         let (weak, mut alive) = (Arc::downgrade(&self.inner), self.inner.alive.subscribe());
         let every = self.inner.settings.recheck;
         tokio::spawn(async move {
             loop {
                 tokio::select! {
-                    () = tokio::time::sleep(every) => {}
+                    () = world.sleep(every) => {}
                     _ = alive.changed() => return,
                 }
                 let Some(inner) = weak.upgrade() else { return };
@@ -433,7 +436,7 @@ impl Live {
                     return subscriber.release();
                 }
                 Err(RunError::Store(_) | RunError::Busy) if attempt + 1 < TRIES => {
-                    tokio::time::sleep(Duration::from_millis(200) * (attempt + 1)).await;
+                    guarded.runner.world().sleep(Duration::from_millis(200) * (attempt + 1)).await;
                 }
                 Err(RunError::Store(error)) => return subscriber.end(Ended::Feed(error.message().to_owned())),
                 Err(_) => return subscriber.end(Ended::Forbidden),

@@ -13,6 +13,7 @@ use keyform_engine::engine::Settings;
 use keyform_engine::stream::ShardLimits;
 use keyform_engine::{Database, Options};
 use keyform_live::feed::{Feed, FeedError, From, Position};
+use keyform_world::SystemWorld;
 
 fn database(records: u64) -> Database {
     let shards = ShardLimits { records, ..ShardLimits::default() };
@@ -38,7 +39,7 @@ async fn put(database: &Database, key: &str, n: i64) {
 
 fn open(database: &Database, from: From) -> impl Future<Output = Result<Feed, FeedError>> {
     let store: Arc<dyn Execute> = Arc::new(database.clone());
-    async move { Feed::open(store, "t", from).await }
+    async move { Feed::open(store, Arc::new(SystemWorld), "t", from).await }
 }
 
 /// Changes that a feed returned, by item.
@@ -154,7 +155,7 @@ async fn a_feed_has_not_caught_up_while_a_shard_cannot_be_read() {
     }
     let reads_before_failure = Arc::new(AtomicI64::new(i64::MAX));
     let store = Flaky { database: database.clone(), reads_before_failure: reads_before_failure.clone() };
-    let mut feed = Feed::open(Arc::new(store), "t", From::Beginning).await.unwrap();
+    let mut feed = Feed::open(Arc::new(store), Arc::new(SystemWorld), "t", From::Beginning).await.unwrap();
     Seen::default().read(&mut feed).await;
     for n in 200..260 {
         put(&database, &format!("item-{}", n % 37), n).await;

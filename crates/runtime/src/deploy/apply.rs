@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use keyform_core::{Error, ErrorCode, Execute};
-
-use crate::run::Surroundings;
+use keyform_core::{Error, ErrorCode, Execute, World};
 
 use super::change::Change;
 use super::plan::{Plan, Step};
@@ -79,7 +77,7 @@ enum Made {
 /// stopped it. Completed changes stay: plan again to continue.
 pub async fn apply(
     store: &dyn Execute,
-    surroundings: &dyn Surroundings,
+    surroundings: &dyn World,
     plan: &Plan,
     patience: Patience,
     progress: &(dyn Fn(&Event<'_>) + Send + Sync),
@@ -106,7 +104,7 @@ pub async fn apply(
 
 struct Work<'a> {
     store: &'a dyn Execute,
-    surroundings: &'a dyn Surroundings,
+    surroundings: &'a dyn World,
     patience: Patience,
     progress: &'a (dyn Fn(&Event<'_>) + Send + Sync),
 }

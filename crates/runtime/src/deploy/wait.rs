@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use keyform_core::table::{Status, TableDescription};
-use keyform_core::{Error, Execute};
-
-use crate::run::Surroundings;
+use keyform_core::{Error, Execute, World};
 
 use super::DeployError;
 use super::live::describe;
@@ -53,7 +51,7 @@ pub(super) type Looking<'a> = dyn Fn(&str, Duration) + Send + Sync + 'a;
 /// Returns an error if the store fails, or the timeout expires.
 pub async fn filled(
     store: &dyn Execute,
-    surroundings: &dyn Surroundings,
+    surroundings: &dyn World,
     table: &str,
     index: &str,
     patience: Patience,
@@ -68,7 +66,7 @@ pub async fn filled(
 /// Returns an error if the store fails, or the timeout expires.
 pub async fn ready(
     store: &dyn Execute,
-    surroundings: &dyn Surroundings,
+    surroundings: &dyn World,
     table: &str,
     patience: Patience,
 ) -> Result<(), DeployError> {
@@ -77,7 +75,7 @@ pub async fn ready(
 
 pub(super) async fn wait(
     store: &dyn Execute,
-    surroundings: &dyn Surroundings,
+    surroundings: &dyn World,
     table: &str,
     until: Until<'_>,
     patience: Patience,

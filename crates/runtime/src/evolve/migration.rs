@@ -6,10 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keyform_core::operation::{DescribeTable, Scan, Segment};
-use keyform_core::{Attributes, Error, ErrorCode, Execute, ExecuteExt, Item};
+use keyform_core::{Attributes, Error, ErrorCode, Execute, ExecuteExt, Item, World};
 use keyform_language::bookkeeping::MIGRATIONS;
 
-use crate::run::Surroundings;
 use crate::seal::Keyring;
 use keyform_language::Checked;
 
@@ -26,7 +25,7 @@ pub(super) const PAGE_ITEMS: usize = 100;
 pub struct Migration {
     pub(super) checked: Arc<Checked>,
     pub(super) store: Arc<dyn Execute>,
-    pub(super) surroundings: Arc<dyn Surroundings>,
+    pub(super) surroundings: Arc<dyn World>,
     pub(super) variables: BTreeMap<String, String>,
     pub(super) forms: Vec<Form>,
     pub(super) id: String,
@@ -146,7 +145,7 @@ impl Migration {
     pub fn new(
         checked: Arc<Checked>,
         store: Arc<dyn Execute>,
-        surroundings: Arc<dyn Surroundings>,
+        surroundings: Arc<dyn World>,
         variables: BTreeMap<String, String>,
     ) -> Result<Self, MigrateError> {
         let forms = Form::all(&checked.model, &variables);

@@ -11,14 +11,13 @@ use std::time::Duration;
 use keyform_core::expression::{Comparator, Condition, Operand, Path};
 use keyform_core::operation::{CreateTable, PutItem};
 use keyform_core::table::{BillingMode, KeySchema, ScalarType};
-use keyform_core::{AttributeValue, Attributes, Error, ErrorCode, Execute, ExecuteExt};
+use keyform_core::{AttributeValue, Attributes, Error, ErrorCode, Execute, ExecuteExt, World};
 use keyform_language::bookkeeping::MIGRATIONS;
 use serde::Serialize;
 
 use super::find::get;
 use super::form::Form;
 use super::mark::sum;
-use crate::run::Surroundings;
 
 /// Maximum age of an instance's knowledge of the phase.
 pub const REFRESH_MILLIS: i64 = 10_000;
@@ -160,7 +159,7 @@ pub async fn load(store: &dyn Execute, id: &str) -> Result<Option<State>, Error>
 /// # Errors
 ///
 /// Returns an error if the store fails, or still does not find the table after half a minute.
-pub async fn wait_until_readable(store: &dyn Execute, id: &str, surroundings: &dyn Surroundings) -> Result<(), Error> {
+pub async fn wait_until_readable(store: &dyn Execute, id: &str, surroundings: &dyn World) -> Result<(), Error> {
     let mut looks = 0;
     loop {
         match get(store, MIGRATIONS, key(id)).await {

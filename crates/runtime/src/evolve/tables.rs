@@ -125,7 +125,7 @@ impl Migration {
             start: None,
             token: None,
             now_millis: self.surroundings.now_millis(),
-            fresh: self.surroundings.fresh(),
+            fresh: &self.surroundings,
             sealing: None,
         })
     }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use keyform_core::expression::{Condition, KeyCondition, KeyTest, Operand, Path, Projection};
 use keyform_core::operation::BatchGetRequest;
-use keyform_core::{AttributeValue, Attributes, Execute, Item};
+use keyform_core::{AttributeValue, Attributes, Execute, Item, World};
 
 use crate::evolve::{Class, Form};
 use keyform_language::Checked;
@@ -151,10 +151,16 @@ impl Runner {
     /// Generates a new ULID.
     #[must_use]
     pub fn fresh_id(&self) -> String {
-        self.surroundings.fresh().ulid()
+        self.surroundings.ulid()
     }
 
-    /// Returns the current time in milliseconds since 1970, as [`Surroundings`](super::Surroundings) reports it.
+    /// Returns the clock, timer and randomness that calls use.
+    #[must_use]
+    pub fn world(&self) -> &Arc<dyn World> {
+        &self.surroundings
+    }
+
+    /// Returns the current time in milliseconds since 1970, as its world reports it.
     #[must_use]
     pub fn now_millis(&self) -> i64 {
         self.surroundings.now_millis()

@@ -17,7 +17,7 @@
 //!
 //! While an evolution is open, `evolving` and `merged` read the new form and then the old one; a step of
 //! each write migrates the items that it touches. `live` supports live reads. `tables` creates the store's tables, `reseal`
-//! re-encrypts fields under a new key. Clock, randomness and sleeping come from [`Surroundings`], so tests control
+//! re-encrypts fields under a new key. Clock, randomness and sleeping come from a [`World`], so tests control
 //! them.
 
 mod arguments;
@@ -38,9 +38,9 @@ mod misfit;
 mod permit;
 mod read;
 mod readable;
+mod remembered;
 mod removal;
 mod reseal;
-mod surroundings;
 mod tables;
 
 use std::borrow::Cow;
@@ -49,7 +49,7 @@ use std::sync::Arc;
 
 use keyform_core::execute::BoxFuture;
 use keyform_core::operation::Request;
-use keyform_core::{Attributes, Error, Execute, ExecuteExt, Item, Operation, Output};
+use keyform_core::{Attributes, Error, Execute, ExecuteExt, Item, Operation, Output, World};
 
 use crate::seal::{Keyring, SealError};
 use keyform_language::Checked;
@@ -66,7 +66,6 @@ pub use keyform_language::schema::words::described as in_words;
 pub use live::{LivePage, LiveRead, Passed, Reach, Seen};
 pub use misfit::misfit;
 pub use reseal::Resealed;
-pub use surroundings::{Surroundings, Waiting};
 
 /// Runs the patterns of a model on a store.
 #[derive(Clone)]
@@ -74,7 +73,7 @@ pub struct Runner {
     checked: Arc<Checked>,
     patterns: Arc<Patterns>,
     store: Arc<dyn Execute>,
-    surroundings: Arc<dyn Surroundings>,
+    surroundings: Arc<dyn World>,
     settings: Arc<Settings>,
     evolving: Option<Arc<evolving::Evolving>>,
 }
@@ -144,7 +143,7 @@ impl Runner {
     pub fn new(
         checked: Arc<Checked>,
         store: Arc<dyn Execute>,
-        surroundings: Arc<dyn Surroundings>,
+        surroundings: Arc<dyn World>,
         settings: Settings,
     ) -> Result<Self, RunError> {
         if checked.has_errors() {
@@ -249,7 +248,7 @@ impl Runner {
             start: None,
             token: None,
             now_millis: self.surroundings.now_millis(),
-            fresh: self.surroundings.fresh(),
+            fresh: &self.surroundings,
             sealing: None,
         }
     }

@@ -4,10 +4,9 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use keyform_core::World;
 use sha2::{Digest, Sha256};
 use zeroize::{Zeroize, Zeroizing};
-
-use super::SealError;
 
 pub(super) const KEY_BYTES: usize = 32;
 pub(super) const ID_BYTES: usize = 8;
@@ -56,14 +55,11 @@ impl FieldKey {
     }
 
     /// Generates a random key.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`SealError::NoRandom`] if the operating system provides no random bytes.
-    pub fn generate() -> Result<Self, SealError> {
+    #[must_use]
+    pub fn generate(world: &dyn World) -> Self {
         let mut secret = Zeroizing::new([0; KEY_BYTES]);
-        getrandom::fill(secret.as_mut()).map_err(|_| SealError::NoRandom)?;
-        Ok(Self::new(*secret))
+        world.fill(secret.as_mut());
+        Self::new(*secret)
     }
 
     /// Parses a key from base64.

@@ -55,8 +55,6 @@ pub enum SealError {
     },
     /// The text of a key ring is invalid; holds the message.
     Ring(String),
-    /// The operating system provides no random bytes.
-    NoRandom,
 }
 
 impl fmt::Display for SealError {
@@ -85,7 +83,6 @@ impl fmt::Display for SealError {
                 encrypted, or without the model; `keyform field-keys reseal` encrypts it"
             ),
             Self::Ring(why) => f.write_str(why),
-            Self::NoRandom => f.write_str("the operating system provides no random bytes"),
         }
     }
 }

@@ -9,6 +9,7 @@
 //!
 //! An environment variable holds only the base64 keys, separated by commas.
 
+use keyform_core::World;
 use zeroize::Zeroizing;
 
 use super::{FieldKey, KeyId, SealError};
@@ -32,12 +33,9 @@ impl Keyring {
     }
 
     /// Creates a ring of one random key, for tests and short-lived data.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`SealError::NoRandom`] if the operating system provides no random bytes.
-    pub fn generate() -> Result<Self, SealError> {
-        FieldKey::generate().map(Self::of)
+    #[must_use]
+    pub fn generate(world: &dyn World) -> Self {
+        Self::of(FieldKey::generate(world))
     }
 
     /// Returns the ring with a new primary key. The former primary key still decrypts.

@@ -1,12 +1,13 @@
 //! Answers requests below `/v1`: routing, authentication, arguments, execution.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hyper::body::Incoming;
 use hyper::http::request::Parts;
 use hyper::{Method, Request};
 use keyform_core::ErrorCode;
+use keyform_core::world::timeout;
 use keyform_flow::{Client, Flow, FlowCall};
 use keyform_language::surface::{Audience, Pattern};
 use keyform_runtime::run::{Call, Caller, json};
@@ -35,16 +36,17 @@ type Answered = (u16, Vec<u8>);
 const KEY_BYTES_MAX: usize = 255;
 
 pub(crate) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> Reply {
-    let (begin, id) = (Instant::now(), RequestId::next());
+    let (begin, id) = (shared.world.monotonic(), RequestId::next());
     let (head, body) = request.into_parts();
     let answer = route(shared, &head, body).await;
     let reply = match &answer {
         Ok((status, body)) => reply::model(*status, body.clone(), false, None, &id),
         Err(problem) => reply::model(problem.status(), problem.body(), true, problem.header(), &id),
     };
-    count(shared, &head, &answer, begin.elapsed());
+    let took = shared.world.monotonic().saturating_sub(begin);
+    count(shared, &head, &answer, took);
     let mut names = head.uri.path().split('/').skip(2);
-    observe::model_call(names.next(), names.next(), reply.status().as_u16(), begin.elapsed(), &id);
+    observe::model_call(names.next(), names.next(), reply.status().as_u16(), took, &id);
     // An unread rest of the body may still be in transit, so the connection cannot be reused.
     if answer.is_err() && head.method != Method::GET { reply::closing(reply) } else { reply }
 }
@@ -245,7 +247,7 @@ async fn while_wanted<T>(
     };
     let limit = shared.timeouts.flow;
     tokio::select! {
-        done = tokio::time::timeout(limit, work) => done.map_err(|_| {
+        done = timeout(&*shared.world, limit, work) => done.map_err(|_| {
             tracing::warn!(flow = flow.name(), "stopped at its deadline of {} s", limit.as_secs());
             let detail = "the flow was stopped at its deadline, but its writes stay: check them before you call it \
                 again";

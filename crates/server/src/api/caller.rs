@@ -3,19 +3,19 @@
 //! Without keys, tokens cannot be verified. A server on loopback then trusts the header `X-Keyform-Caller: userId=…;
 //! role=…`, for development, and logs a warning.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use hyper::HeaderMap;
 use hyper::header::AUTHORIZATION;
-use keyform_core::Attributes;
+use keyform_core::{Attributes, World};
 use keyform_flow::{TokenKeys, token};
 use keyform_language::schema::{Field, Model};
 use keyform_language::surface::{Audience, Pattern};
 use keyform_runtime::run::{Caller, fits, json};
 
 use super::problem::{self, Problem};
-use crate::settings::Clock;
 
 /// Header that is trusted in development mode only.
 pub(super) const DEVELOPMENT: &str = "x-keyform-caller";
@@ -23,23 +23,23 @@ pub(super) const DEVELOPMENT: &str = "x-keyform-caller";
 /// Authentication mode of the server.
 pub(crate) enum Authentication {
     /// Callers must present a verified token.
-    Tokens { keys: TokenKeys, clock: Clock },
+    Tokens { keys: TokenKeys, world: Arc<dyn World> },
     /// Callers name themselves in the [`DEVELOPMENT`] header; nothing is verified.
     Development {
         /// Verifies tokens that the server's own flows issued.
         keys: TokenKeys,
-        clock: Clock,
+        world: Arc<dyn World>,
         /// Set after the first use of the header, so that the warning is logged once.
         warned: AtomicBool,
     },
 }
 
 impl Authentication {
-    pub(crate) fn new(keys: TokenKeys, clock: Clock) -> Self {
+    pub(crate) fn new(keys: TokenKeys, world: Arc<dyn World>) -> Self {
         if keys.is_empty() {
-            Self::Development { keys, clock, warned: AtomicBool::new(false) }
+            Self::Development { keys, world, warned: AtomicBool::new(false) }
         } else {
-            Self::Tokens { keys, clock }
+            Self::Tokens { keys, world }
         }
     }
 
@@ -75,22 +75,23 @@ impl Authentication {
     /// The token is invalid or lacks a required claim.
     pub(super) fn claims(&self, headers: &HeaderMap, model: &Model) -> Result<Option<Attributes>, Problem> {
         match self {
-            Self::Tokens { keys, clock } => by_token(keys, clock(), headers, model),
-            Self::Development { keys, clock, .. } if keys.can_issue() && headers.contains_key(AUTHORIZATION) => {
-                by_token(keys, clock(), headers, model)
+            Self::Tokens { keys, world } => by_token(keys, world.system_time(), headers, model),
+            Self::Development { keys, world, .. } if keys.can_issue() && headers.contains_key(AUTHORIZATION) => {
+                by_token(keys, world.system_time(), headers, model)
             }
             Self::Development { warned, .. } => by_word(warned, headers, model),
         }
     }
 
-    /// Returns the expiry of the caller's token.
-    pub(super) fn ends(&self, headers: &HeaderMap) -> Option<SystemTime> {
-        let (Self::Tokens { keys, clock } | Self::Development { keys, clock, .. }) = self;
+    /// Returns the remaining lifetime of the caller's token.
+    pub(super) fn lasts(&self, headers: &HeaderMap) -> Option<Duration> {
+        let (Self::Tokens { keys, world } | Self::Development { keys, world, .. }) = self;
         let (_, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
-        match token::verify(keys, token.trim(), clock()) {
-            Ok(claims) => token::end(&claims),
+        let now = world.system_time();
+        match token::verify(keys, token.trim(), now) {
+            Ok(claims) => token::end(&claims).map(|end| end.duration_since(now).unwrap_or_default()),
             // An invalid or expired token has already ended.
-            Err(_) => Some(SystemTime::UNIX_EPOCH),
+            Err(_) => Some(Duration::ZERO),
         }
     }
 

@@ -27,7 +27,7 @@ pub(crate) async fn resume(shared: Arc<Shared>, mut stopping: watch::Receiver<bo
             _ = stopping.changed() => return,
         }
         tokio::select! {
-            () = tokio::time::sleep(BETWEEN) => {}
+            () = shared.world.sleep(BETWEEN) => {}
             _ = stopping.changed() => return,
         }
     }

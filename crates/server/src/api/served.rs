@@ -31,9 +31,9 @@ impl Served {
     #[must_use]
     pub fn new(runner: Runner, tables: Tables) -> Self {
         Self {
+            throttle: Throttle::in_world(runner.world().clone()),
             runner,
             flows: Vec::new(),
-            throttle: Throttle::new(),
             limits: BTreeMap::new(),
             guesses: BTreeMap::new(),
             tables,

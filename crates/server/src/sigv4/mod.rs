@@ -13,6 +13,7 @@ mod date;
 mod signing_key;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use aws_lc_rs::constant_time;
@@ -21,12 +22,11 @@ use base64::engine::general_purpose::STANDARD;
 use hyper::HeaderMap;
 use hyper::header::AUTHORIZATION;
 use hyper::http::request::Parts;
-use keyform_core::Error;
 use keyform_core::error::access::{self, ScopeFault};
+use keyform_core::{Error, World};
 use zeroize::Zeroizing;
 
 use crate::credentials::Credentials;
-use crate::settings::Clock;
 use authorization::Authorization;
 use canonical::decode_query;
 use date::Moment;
@@ -40,13 +40,13 @@ const TERMINATOR: &str = "aws4_request";
 pub(crate) struct Verifier {
     credentials: Credentials,
     region: String,
-    clock: Clock,
+    world: Arc<dyn World>,
     keys: SigningKeys,
 }
 
 impl Verifier {
-    pub(crate) fn new(credentials: Credentials, region: String, clock: Clock) -> Self {
-        Self { credentials, region, clock, keys: SigningKeys::default() }
+    pub(crate) fn new(credentials: Credentials, region: String, world: Arc<dyn World>) -> Self {
+        Self { credentials, region, world, keys: SigningKeys::default() }
     }
 
     /// Verifies the signature over the request's head and its body as sent.
@@ -107,7 +107,7 @@ impl Verifier {
     fn check_age(&self, authorization: &Authorization<'_>) -> Result<(), Error> {
         let date = &authorization.date;
         let signed = Moment::parse(date).ok_or_else(|| access::malformed_date(date))?;
-        let now = Moment::from((self.clock)());
+        let now = Moment::from(self.world.system_time());
         let lifetime = authorization.lifetime.unwrap_or(SKEW);
         let earliest = now.minus(lifetime);
         let latest = now.plus(SKEW);

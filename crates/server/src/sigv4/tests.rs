@@ -2,10 +2,10 @@
 //! messages.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use hyper::Request;
 use hyper::http::request::Parts;
+use keyform_world::testing::ManualWorld;
 
 use super::*;
 
@@ -15,9 +15,8 @@ const SIGNED_AT_SECS: u64 = 1_440_938_160;
 
 fn verifier(age_secs: i64) -> Verifier {
     let credentials = Credentials::new([("AKIDEXAMPLE".to_owned(), SECRET.to_owned())]);
-    let now = UNIX_EPOCH + Duration::from_secs(SIGNED_AT_SECS.checked_add_signed(age_secs).unwrap());
-    let clock: Clock = Arc::new(move || -> SystemTime { now });
-    Verifier::new(credentials, "us-east-1".to_owned(), clock)
+    let world = ManualWorld::at_ms(SIGNED_AT_SECS.checked_add_signed(age_secs).unwrap() * 1000);
+    Verifier::new(credentials, "us-east-1".to_owned(), Arc::new(world))
 }
 
 fn head(uri: &str, headers: &[(&str, &str)]) -> Parts {

@@ -1,10 +1,10 @@
 //! Signatures over HTTP: with credentials configured, only requests signed by one of them are executed.
 
 use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
 
 use crate::support::{Answer, Client, settings, start};
 use keyform_server::{Credentials, Settings};
+use keyform_world::testing::ManualWorld;
 
 /// Signature that botocore computes for the request below.
 const SIGNATURE: &str = "2c15ed7ee8360be5191c4f7fa4c3786076090b77a41d66fafd26efa4f0cd0e21";
@@ -14,8 +14,8 @@ const SIGNED_AT_SECS: u64 = 1_440_938_160;
 fn protected(now_secs: u64) -> Settings {
     let secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY".to_owned();
     let credentials = Credentials::new([("AKIDEXAMPLE".to_owned(), secret)]);
-    let clock: keyform_server::Clock = Arc::new(move || UNIX_EPOCH + Duration::from_secs(now_secs));
-    Settings { credentials, clock, ..settings() }
+    let world = Arc::new(ManualWorld::at_ms(now_secs * 1000));
+    Settings { credentials, world, ..settings() }
 }
 
 fn send(settings: Settings, access_key: &str, signature: &str) -> Answer {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use keyform_runtime::run::Surroundings;
+use keyform_core::World;
 use tokio::sync::Mutex;
 
 const UNIT_BYTES: usize = 1024;
@@ -16,13 +16,13 @@ pub(crate) fn units(bytes: usize) -> u64 {
 /// Rate limiter for write units.
 pub(crate) struct Budget {
     per_second: Option<u64>,
-    surroundings: Arc<dyn Surroundings>,
+    surroundings: Arc<dyn World>,
     /// Time until which the units handed out so far are paid for, in milliseconds.
     paid_until: Mutex<f64>,
 }
 
 impl Budget {
-    pub(crate) fn new(per_second: Option<u64>, surroundings: Arc<dyn Surroundings>) -> Self {
+    pub(crate) fn new(per_second: Option<u64>, surroundings: Arc<dyn World>) -> Self {
         Self { per_second, surroundings, paid_until: Mutex::new(0.0) }
     }
 

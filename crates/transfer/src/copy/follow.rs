@@ -4,11 +4,10 @@
 //! state of its last change. That holds even for an item that was scanned after a change which is then applied again.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
+use keyform_core::Item;
 use keyform_core::operation::{ChangeKind, WriteRequest};
 use keyform_core::table::{StreamView, TableDescription};
-use keyform_core::{Execute, Item};
 use keyform_live::feed::{Change, Feed, FeedError, From, Position};
 
 use super::progress::Tally;
@@ -16,14 +15,14 @@ use super::write::{BATCH_MAX, Writer};
 use super::{Copier, CopyError, Follow};
 
 /// Returns the current position of the stream in text form.
-pub(super) async fn position(store: Arc<dyn Execute>, source: &TableDescription) -> Result<String, CopyError> {
+pub(super) async fn position(copier: &Copier, source: &TableDescription) -> Result<String, CopyError> {
     let view = source.stream.as_ref().filter(|stream| stream.enabled).map(|stream| stream.view);
     match view {
         Some(StreamView::NewImage | StreamView::NewAndOldImages) => {}
         Some(_) => return Err(CopyError::NoImages(source.name.clone())),
         None => return Err(FeedError::NoStream { table: source.name.clone() }.into()),
     }
-    let feed = Feed::open(store, &source.name, From::Now).await?;
+    let feed = Feed::open(copier.from.clone(), copier.surroundings.clone(), &source.name, From::Now).await?;
     Ok(feed.position().to_text())
 }
 
@@ -42,7 +41,9 @@ pub(super) async fn follow(
         FeedError::TooOld => CopyError::Trimmed(table.to_owned()),
         error => error.into(),
     };
-    let mut feed = Feed::open(copier.from.clone(), table, From::Position(position)).await.map_err(trimmed)?;
+    let mut feed = Feed::open(copier.from.clone(), copier.surroundings.clone(), table, From::Position(position))
+        .await
+        .map_err(trimmed)?;
     let mut stop = until.stop.clone();
     let mut quiet_since = copier.surroundings.now_millis();
     loop {

@@ -25,8 +25,7 @@ pub(crate) mod write;
 
 use std::sync::Arc;
 
-use keyform_core::Execute;
-use keyform_runtime::run::Surroundings;
+use keyform_core::{Execute, World};
 use tokio::sync::watch;
 
 pub use checkpoint::Checkpoint;
@@ -98,7 +97,7 @@ pub struct Copier {
     /// Target store.
     pub to: Arc<dyn Execute>,
     /// Clock and timer.
-    pub surroundings: Arc<dyn Surroundings>,
+    pub surroundings: Arc<dyn World>,
     /// Segments, budget, verification and follow mode.
     pub settings: CopySettings,
     /// Progress; shared by the tables of one copy.
@@ -125,7 +124,7 @@ impl Copier {
         self.checkpoint.begin(from, to, &source, self.settings.segments)?;
         let made = target::prepare(self, &source, to).await?;
         if self.settings.follow.is_some() && self.checkpoint.position(from).is_none() {
-            let position = follow::position(self.from.clone(), &source).await?;
+            let position = follow::position(self, &source).await?;
             self.checkpoint.update(from, |state| state.position = Some(position))?;
         }
         let tally = Arc::new(Tally::new(from, source.item_count, self.progress.clone()));

@@ -6,8 +6,7 @@ use std::time::Duration;
 use keyform_core::error::{Detail, remote};
 use keyform_core::operation::{BatchWriteItem, WriteRequest};
 use keyform_core::value::size;
-use keyform_core::{Error, ErrorCode, Execute, ExecuteExt};
-use keyform_runtime::run::Surroundings;
+use keyform_core::{Error, ErrorCode, Execute, ExecuteExt, World};
 
 use super::budget::{Budget, units};
 
@@ -23,7 +22,7 @@ const TRIES_MAX: u32 = 64;
 pub(crate) struct Writer {
     pub(crate) store: Arc<dyn Execute>,
     pub(crate) table: String,
-    pub(crate) surroundings: Arc<dyn Surroundings>,
+    pub(crate) surroundings: Arc<dyn World>,
     pub(crate) budget: Arc<Budget>,
 }
 

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use keyform_core::table::TableDescription;
-use keyform_core::{Execute, Item};
+use keyform_core::{Execute, Item, World};
 use keyform_language::scalar::Scalar;
 use keyform_language::template::render;
-use keyform_runtime::run::Surroundings;
 use tokio::task::JoinSet;
 
 use crate::copy::CopyError;
@@ -33,7 +32,7 @@ pub struct Export<'a> {
     /// Number of parallel segments, and of files, for [`Format::S3`].
     pub segments: u32,
     /// Clock and id generator.
-    pub surroundings: Arc<dyn Surroundings>,
+    pub surroundings: Arc<dyn World>,
     /// Progress callback; receives the number of items written so far.
     pub progress: Arc<dyn Fn(u64) + Send + Sync>,
 }
@@ -121,7 +120,7 @@ async fn to_folder(export: &Export<'_>, table: &TableDescription) -> Result<(u64
         let now = export.surroundings.now_millis();
         render::stored(&Scalar::Timestamp.into(), now).unwrap_or_default()
     };
-    let (started, fresh) = (time(), export.surroundings.fresh());
+    let (started, fresh) = (time(), &export.surroundings);
     let id = format!("{:014}-{}", export.surroundings.now_millis(), &fresh.token(4));
     let folder = manifest::begin(export.to, &id)?;
     let total = export.segments.max(1) as usize;

@@ -3,10 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use keyform_core::Execute;
 use keyform_core::operation::WriteRequest;
 use keyform_core::table::TableDescription;
-use keyform_runtime::run::Surroundings;
+use keyform_core::{Execute, World};
 
 use crate::copy::CopyError;
 use crate::copy::budget::Budget;
@@ -36,7 +35,7 @@ pub struct Import<'a> {
     /// Checkpoint file, from which the same import resumes after an interruption.
     pub checkpoint: Option<&'a Path>,
     /// Clock and timer.
-    pub surroundings: Arc<dyn Surroundings>,
+    pub surroundings: Arc<dyn World>,
     /// Progress callback; receives the number of items written so far.
     pub progress: Arc<dyn Fn(u64) + Send + Sync>,
 }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use keyform::CallError;
 use keyform::execute::BoxFuture;
@@ -121,7 +122,7 @@ impl Gateway {
         let runner = self.discord.calls().runner();
         let tables = runner.tables();
         let (table, _) = tables.first().ok_or_else(|| CallError::NotRunnable("the model has no table".to_owned()))?;
-        let feed = Feed::open(runner.store().clone(), table, from).await?;
+        let feed = Feed::open(runner.store().clone(), runner.world().clone(), table, from).await?;
         let (waiting, told) = (VecDeque::new(), Told::default());
         Ok(Following { gateway: self.clone(), feed, waiting, current: None, told })
     }
@@ -193,6 +194,8 @@ impl Stepped {
 
 /// Delivery attempts per event before unreachable connections are skipped.
 const TRIES_MAX: u32 = 5;
+/// Delay after a failed step.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Gateway at a position of the stream.
 pub struct Following {
@@ -268,7 +271,7 @@ impl Following {
                 Ok(stepped) if stepped.caught_up => self.feed.wait().await,
                 Ok(_) => {}
                 Err(GatewayError::Feed(FeedError::TooOld | FeedError::Ended | FeedError::NoStream { .. })) => return,
-                Err(_) => tokio::time::sleep(std::time::Duration::from_secs(1)).await,
+                Err(_) => self.gateway.discord.calls().runner().world().sleep(PAUSE).await,
             }
         }
     }

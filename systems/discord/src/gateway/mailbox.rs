@@ -9,8 +9,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use keyform::World;
 use keyform::execute::BoxFuture;
-use keyform::runtime::run::Surroundings;
 use keyform::typed::WrongText;
 use serde::{Serialize, Serializer};
 use tokio::sync::Notify;
@@ -46,7 +46,7 @@ fn shared<S: Serializer>(event: &Arc<Event>, serializer: S) -> Result<S::Ok, S::
 pub struct Mailboxes {
     /// Prefix of the connection ids of this process.
     process: Arc<str>,
-    world: Arc<dyn Surroundings>,
+    world: Arc<dyn World>,
     boxes: Arc<Mutex<HashMap<ConnectionId, Mailbox>>>,
 }
 
@@ -62,8 +62,8 @@ struct Mailbox {
 impl Mailboxes {
     /// Creates an empty set of mailboxes.
     #[must_use]
-    pub fn new(world: Arc<dyn Surroundings>) -> Self {
-        Self { process: world.fresh().token(6).into(), world, boxes: Arc::default() }
+    pub fn new(world: Arc<dyn World>) -> Self {
+        Self { process: world.token(6).into(), world, boxes: Arc::default() }
     }
 
     /// Returns the id of a connection of this process.

@@ -384,8 +384,7 @@ fn increment_invite_uses() {
         assert_eq!(world.code().membership(&eve.user_id, &server.server_id).await.unwrap(), None);
         let endless = world.invite(&ada, &server.server_id, None).await.invite_code;
         world.of(&eve).join_by_invite(&endless).await.unwrap();
-        let until = Timestamp::of_millis(keyform::runtime::run::Surroundings::now_millis(&scene.clock))
-            + Duration::from_secs(60);
+        let until = Timestamp::of_millis(keyform::World::now_millis(&scene.clock)) + Duration::from_secs(60);
         let soon = CreateInviteInput { expires_at: Some(until), ..CreateInviteInput::new(server.server_id.clone()) };
         let soon = world.of(&ada).create_invite(soon).await.unwrap().invite_code;
         scene.clock.advance(Duration::from_secs(61));

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use keyform::World as _;
 use keyform::execute::BoxFuture;
 use keyform::live::feed::From as Begin;
-use keyform::runtime::run::Surroundings as _;
 use keyform::{Database, Options};
 use keyform_discord::gateway::{Deliver, Event, Following, Gateway, GatewayError, Known, Mailboxes, Undelivered, What};
 use keyform_discord::model::{ConnectionId, CreateChannelInput, UpdateChannelInput, User, UserId};
-use keyform_scenario::{ManualEnv, Scene, on_embedded, on_every_store};
+use keyform_scenario::{ManualWorld, Scene, on_embedded, on_every_store};
 
 use crate::support::{Company, World, world};
 
@@ -103,7 +103,7 @@ fn what_happens_in_a_channel_and_its_server_is_told() {
 
 /// Clocks of the gateway and the store, advanced together.
 struct Time {
-    env: ManualEnv,
+    env: ManualWorld,
     scene: Scene,
 }
 
@@ -117,8 +117,8 @@ impl Time {
 #[test]
 fn whoever_is_not_heard_of_is_offline_when_the_store_removes_the_connection() {
     on_embedded(async |scene| {
-        let env = ManualEnv::at_ms(u64::try_from(scene.clock.now_millis()).unwrap());
-        let options = Options { env: Arc::new(env.clone()), sweep_interval: None, ..Options::default() };
+        let env = ManualWorld::at_ms(u64::try_from(scene.clock.now_millis()).unwrap());
+        let options = Options { world: Arc::new(env.clone()), sweep_interval: None, ..Options::default() };
         let database = Database::in_memory_with(options);
         let scene = scene.through(Arc::new(database.clone()));
         let world = world(&scene).await;
@@ -149,7 +149,7 @@ fn a_connection_that_is_gone_loses_its_rows_and_one_elsewhere_keeps_them() {
         let mut ada = Listener::new(&world, &company, &company.ada).await;
         // One connection of this process without a listener, and one of another process.
         let gone = world.service.mailboxes().name("gone").unwrap();
-        let elsewhere = Mailboxes::new(scene.host.surroundings()).name("there").unwrap();
+        let elsewhere = Mailboxes::new(scene.host.world()).name("there").unwrap();
         let looms = CreateChannelInput::new(company.server.clone(), "looms");
         let looms = world.of(&company.ada).create_channel(looms).await.unwrap().channel_id;
         for channel in [&company.channel, &looms] {

@@ -4,13 +4,13 @@ use crate::support;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use keyform::Database;
 use keyform::flow::{Host, Throttle};
 use keyform::server::{Models, Running, Server, Settings};
 use keyform_discord::application_with;
+use keyform_scenario::ManualWorld;
 use serde_json::{Value, json};
 
 /// Running server with the chat.
@@ -143,12 +143,10 @@ fn problems_have_names_and_tokens_are_looked_at() {
     assert_eq!((first.0, &first.1["user"]), (200, &again.1["user"]));
 }
 
-/// Returns an attempt counter on a clock that the test advances by seconds.
-fn on_a_clock() -> (Arc<AtomicU64>, Throttle) {
-    let seconds = Arc::new(AtomicU64::new(0));
-    let clock = seconds.clone();
-    let stopwatch = move || Duration::from_secs(clock.load(Ordering::Relaxed));
-    (seconds, Throttle::with_stopwatch(Arc::new(stopwatch)))
+/// Returns an attempt counter on a clock that the test advances.
+fn on_a_clock() -> (ManualWorld, Throttle) {
+    let world = ManualWorld::default();
+    (world.clone(), Throttle::in_world(Arc::new(world)))
 }
 
 #[test]
@@ -171,7 +169,7 @@ fn passwords_are_guessed_ten_times_and_then_twice_a_minute() {
     assert_eq!(guesses.iter().filter(|status| **status == 429).count(), 54, "{guesses:?}");
     assert_eq!(log_in("ada", support::PASSWORD), 429, "the right password is one guess among others");
     assert_eq!(log_in("grace", support::PASSWORD), 200, "another account has its own limit");
-    clock.fetch_add(30, Ordering::Relaxed);
+    clock.advance(Duration::from_secs(30));
     assert_eq!(
         (log_in("ada", support::PASSWORD), log_in("ada", "a wrong guess")),
         (200, 429),
@@ -191,7 +189,7 @@ fn invite_codes_are_guessed_within_limits_over_every_path() {
     let (found, refused): (Vec<_>, Vec<_>) = (0..100).map(look).partition(|(status, _)| *status == 200);
     assert_eq!((found.len(), refused.len()), (80, 20), "without a caller, and after 20 guesses of the same client");
     assert_eq!(refused[0].1["type"], "urn:keyform:problem:throttled");
-    clock.fetch_add(10, Ordering::Relaxed);
+    clock.advance(Duration::from_secs(10));
     assert_eq!((join(1), join(2)), (409, 429));
 }
 

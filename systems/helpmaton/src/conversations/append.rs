@@ -88,7 +88,7 @@ pub async fn append(
     conversation_id: &ConversationId,
     said: Said,
 ) -> Result<(), FlowError> {
-    let fresh = helpmaton.surroundings().fresh().uuid();
+    let fresh = helpmaton.world().uuid();
     let said = Said { message: with_id(said.message, &fresh), ..said };
     check_lengths(std::slice::from_ref(&said.message))?;
     for _ in 0..TRIES_MAX {

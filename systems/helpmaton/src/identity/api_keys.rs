@@ -43,8 +43,8 @@ impl Helpmaton {
         name: Option<&str>,
         key: Option<&str>,
     ) -> Result<NewApiKey, FlowError> {
-        let secret = Minted::new(API_KEY_PREFIX, &*self.surroundings());
-        let kept = self.settings().hashing.keep(&secret, &*self.surroundings()).await?;
+        let secret = Minted::new(API_KEY_PREFIX, &*self.world());
+        let kept = self.settings().hashing.keep(&secret, &*self.world()).await?;
         let key_id: AgentKeyId = self.id_for(key, "api key");
         let input = CreateApiKeyInput {
             key_id: Some(key_id.clone()),

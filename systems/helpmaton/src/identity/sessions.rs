@@ -60,8 +60,8 @@ impl Helpmaton {
     /// # Errors
     /// The user does not exist, the host issues no tokens, or the store fails.
     pub async fn start_session(&self, user: &User) -> Result<Session, FlowError> {
-        let token = Minted::new(REFRESH_TOKEN_PREFIX, &*self.surroundings());
-        let kept = self.settings().hashing.keep(&token, &*self.surroundings()).await?;
+        let token = Minted::new(REFRESH_TOKEN_PREFIX, &*self.world());
+        let kept = self.settings().hashing.keep(&token, &*self.world()).await?;
         let input = CreateRefreshTokenInput {
             token_id: Some(self.fresh_id()),
             ..CreateRefreshTokenInput::new(user.id.clone(), self.fresh_id(), kept.hash, kept.salt, kept.lookup_hash)
@@ -93,8 +93,8 @@ impl Helpmaton {
 
     async fn rotate(&self, used: &RefreshToken, next: RefreshTokenId) -> Result<Session, FlowError> {
         let user = self.model.user_by_id(&used.user_id).await?.ok_or_else(unknown_token)?;
-        let token = Minted::new(REFRESH_TOKEN_PREFIX, &*self.surroundings());
-        let kept = self.settings().hashing.keep(&token, &*self.surroundings()).await?;
+        let token = Minted::new(REFRESH_TOKEN_PREFIX, &*self.world());
+        let kept = self.settings().hashing.keep(&token, &*self.world()).await?;
         let input = RotateRefreshTokenInput {
             user_id: used.user_id.clone(),
             used_token_id: used.token_id.clone(),

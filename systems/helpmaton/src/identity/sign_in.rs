@@ -18,7 +18,7 @@ impl Helpmaton {
     /// # Errors
     /// The address is invalid, or the store fails.
     pub async fn request_sign_in(&self, email: &str) -> Result<(), FlowError> {
-        let token = Minted::new("", &*self.surroundings());
+        let token = Minted::new("", &*self.world());
         let issued = self.model.issue_verification(email, &lookup_hash(token.reveal())).await?;
         self.tell(&issued.identifier, Notice::SignIn { token }).await;
         Ok(())

@@ -50,7 +50,7 @@ impl Helpmaton {
         }
         let found = self.existing_workspace(workspace).await?;
         self.check_room(&found, email).await?;
-        let token = Minted::new("", &*self.surroundings());
+        let token = Minted::new("", &*self.world());
         let input = InviteInput {
             invite_id: Some(id),
             ..InviteInput::new(

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use keyform::World as _;
 use keyform::operation::{GetItem, PutItem};
-use keyform::runtime::run::Surroundings as _;
 use keyform::{Attributes, CallError, Date, ExecuteExt, Timestamp};
 use keyform_scenario::{Scene, eventually, on_every_store};
 use keyform_t3nets::channels::{self, Channel, ChannelType};

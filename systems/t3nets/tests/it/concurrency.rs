@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use keyform::runtime::run::Surroundings as _;
+use keyform::World as _;
 use keyform::{CallError, Timestamp};
 use keyform_scenario::fault::{Contended, Lossy, Mortal};
 use keyform_scenario::{Scene, on_every_store};

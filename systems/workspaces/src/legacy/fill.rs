@@ -5,10 +5,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use keyform::language::bind::Fresh;
-use keyform::runtime::run::{Surroundings, Waiting};
-use keyform::surroundings::System;
-use keyform::{CallError, Execute, ModelOptions};
+use keyform::execute::BoxFuture;
+use keyform::{CallError, Execute, ModelOptions, SystemWorld, World};
 
 use super::data::{self, Amount};
 use super::model::{
@@ -34,22 +32,25 @@ pub struct Filled {
 #[derive(Debug)]
 struct Past(Arc<AtomicI64>);
 
-impl Surroundings for Past {
+impl World for Past {
     fn now_millis(&self) -> i64 {
         self.0.load(Ordering::SeqCst)
     }
 
-    fn fresh(&self) -> &dyn Fresh {
-        &System
+    fn monotonic(&self) -> Duration {
+        SystemWorld.monotonic()
     }
 
-    fn jitter(&self) -> f64 {
-        System.jitter()
+    fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
+        SystemWorld.sleep(time)
     }
 
-    fn sleep(&self, time: Duration) -> Waiting<'_> {
-        static SYSTEM: System = System;
-        SYSTEM.sleep(time)
+    fn fill(&self, bytes: &mut [u8]) {
+        SystemWorld.fill(bytes);
+    }
+
+    fn ulid(&self) -> String {
+        SystemWorld.ulid()
     }
 }
 
@@ -62,7 +63,7 @@ struct Then {
 impl Then {
     fn new(store: &Arc<dyn Execute>, options: &ModelOptions) -> Result<Self, CallError> {
         let moment = Arc::new(AtomicI64::new(0));
-        let options = options.clone().surroundings(Past(Arc::clone(&moment)));
+        let options = options.clone().in_world(Past(Arc::clone(&moment)));
         Ok(Self { model: WorkspacesV1::on(Arc::clone(store), options)?, moment })
     }
 

@@ -74,7 +74,7 @@ fn an_invite_whose_time_is_over_lets_nobody_in() {
                     home.clock.set_millis(ends.0 * 1000 + 1);
                 }
                 let person = Uuid::fresh();
-                let began = home.host.surroundings().now_millis();
+                let began = home.host.world().now_millis();
                 let joined = home.of(&person).join_by_invite(&code).await;
                 assert!(joined.is_err() || began < ends.0 * 1000, "{joined:?}");
             });

@@ -17,7 +17,7 @@ fn invites_last_as_long_and_let_in_as_many_as_they_say() {
     on_every_store(async |scene| {
         let home = Home::open(&scene).await;
         let (id, owner) = home.founded("Kitchen").await;
-        let clock = home.host.surroundings();
+        let clock = home.host.world();
         let invite = async |terms: Terms| invitation::invite(&home.of(&owner), &*clock, &id, terms).await;
         for days in [0, 31] {
             let refused = invite(Terms { days: Some(days), ..Terms::default() }).await;

@@ -44,7 +44,7 @@ fn id(item: &OldItem) -> String {
 fn migration(home: &Home, store: Arc<dyn Execute>) -> Migration {
     let checked = Arc::new(Checked::read(keyform_workspaces::MODEL));
     let variables = [("stage".to_owned(), home.stage.clone())].into();
-    Migration::new(checked, store, home.host.surroundings(), variables).unwrap()
+    Migration::new(checked, store, home.host.world(), variables).unwrap()
 }
 
 fn pace() -> Pace {

@@ -9,13 +9,15 @@ mod remote;
 
 use std::io::{BufRead as _, IsTerminal as _};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Arg, ArgMatches, Command};
+use keyform::SystemWorld;
+use keyform::world::Ticks;
 use keyform_discord::chat::{Chat, Said, Visitor};
 use keyform_discord::connections::HEARTBEAT_EVERY;
 use keyform_discord::sample;
 use tokio::sync::mpsc;
-use tokio::time::{MissedTickBehavior, interval};
 
 use crate::failure::Failure;
 use crate::live::Heard;
@@ -68,9 +70,7 @@ async fn chat(url: &str, visitor: &Visitor) -> Result<(), Failure> {
     let (mut chat, lines) = Chat::enter(remote, visitor).await?;
     show(&lines)?;
     let mut typed = typed_lines();
-    let mut heartbeat = interval(HEARTBEAT_EVERY);
-    heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    heartbeat.tick().await;
+    let mut heartbeat = Ticks::after_interval(Arc::new(SystemWorld), HEARTBEAT_EVERY);
     loop {
         tokio::select! {
             line = typed.recv() => match line {
@@ -89,7 +89,7 @@ async fn chat(url: &str, visitor: &Visitor) -> Result<(), Failure> {
                 Heard::Again => show(&["* connected again".to_owned()])?,
                 Heard::End(why) => return Err(Failure::new(why)),
             },
-            _ = heartbeat.tick() => {
+            () = heartbeat.tick() => {
                 if let Err(trouble) = chat.heartbeat().await {
                     show(&[format!("! {trouble}")])?;
                 }

@@ -4,7 +4,6 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Seek as _, Write as _};
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::calendar;
 
@@ -27,12 +26,11 @@ impl fmt::Display for Holder {
     }
 }
 
-/// Writes this process to a lock file that it holds.
-pub(super) fn note(mut file: &File) -> io::Result<()> {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+/// Writes this process to a lock file that it holds since `now_secs`.
+pub(super) fn note(mut file: &File, now_secs: u64) -> io::Result<()> {
     file.set_len(0)?;
     file.rewind()?;
-    writeln!(file, "process {} since {}", std::process::id(), since.as_secs())
+    writeln!(file, "process {} since {}", std::process::id(), now_secs)
 }
 
 /// Reads the process from a lock file.
@@ -88,8 +86,8 @@ mod tests {
     #[test]
     fn a_holder_reads_its_own_note() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        note(file.as_file()).unwrap();
-        note(file.as_file()).unwrap();
+        note(file.as_file(), 1_794_700_000).unwrap();
+        note(file.as_file(), 1_794_700_000).unwrap();
         assert_eq!(noted(file.path()).unwrap().pid, std::process::id());
         for text in ["", "process", "process x since 1", "process 4 since"] {
             assert_eq!(parse(text), None, "{text:?}");

@@ -29,7 +29,7 @@ pub trait Disk: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// [`io::ErrorKind::WouldBlock`] if another process or store holds it.
-    fn lock(&self) -> io::Result<Box<dyn DiskLock>>;
+    fn lock(&self, now_secs: u64) -> io::Result<Box<dyn DiskLock>>;
     /// Returns the process that holds the lock, if known.
     fn holder(&self) -> Option<Holder> {
         None

@@ -63,10 +63,10 @@ impl Disk for RealDisk {
     /// Locks the directory itself and the file `LOCK` in it (ADR 0029). A directory with files cannot be removed, so
     /// deleting `LOCK` by hand does not admit a second process. `LOCK` is for systems that cannot lock directories
     /// (Windows, network file systems), and names the process that holds it.
-    fn lock(&self) -> io::Result<Box<dyn DiskLock>> {
+    fn lock(&self, now_secs: u64) -> io::Result<Box<dyn DiskLock>> {
         // The store has already recognized the directory as its own; the modes of a foreign one are not changed.
         owner_only::tighten_directory(&self.root);
-        Ok(Box::new(self.hold()?))
+        Ok(Box::new(self.hold(now_secs)?))
     }
 
     fn holder(&self) -> Option<Holder> {

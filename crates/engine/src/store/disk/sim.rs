@@ -311,7 +311,7 @@ impl Disk for SimDisk {
         "the simulated disk".to_owned()
     }
 
-    fn lock(&self) -> io::Result<Box<dyn DiskLock>> {
+    fn lock(&self, _: u64) -> io::Result<Box<dyn DiskLock>> {
         if self.locked.swap(true, Ordering::AcqRel) {
             return Err(io::ErrorKind::WouldBlock.into());
         }

@@ -48,7 +48,7 @@ pub(crate) struct TableWriter {
 
 impl TableWriter {
     pub(crate) fn create(files: &Arc<TableFiles>, number: u64, style: TableStyle) -> Result<Self, StoreError> {
-        let header = FileHeader::new(&files.vault, FileKind::Table, number, files.store_id)?;
+        let header = FileHeader::new(&files.vault, FileKind::Table, number, files.store_id);
         let name = FileKind::Table.file_name(number);
         let file = files.disk.create(&name).map_err(|error| StoreError::io("create", &name, error))?;
         let sink = Sink { file, name, seal: header.seal(&files.vault)?, buffer: header.encode(), written: 0 };

@@ -158,7 +158,7 @@ fn data_written_before_a_rotation_is_read_after_it() {
     fill(&database);
     let before = contents(&database, "SecretTable", None);
     database.close().unwrap();
-    keys::rotate(&place.data, &place.master).unwrap();
+    keys::rotate(&place.data, &place.master, &keyform_world::SystemWorld).unwrap();
     let reopened = open(&place).unwrap();
     assert_eq!(contents(&reopened, "SecretTable", None), before);
     put_one(&reopened, 1000);

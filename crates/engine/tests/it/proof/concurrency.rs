@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use keyform_core::ErrorCode;
 use keyform_core::operation::TransactWriteItems;
 use keyform_engine::Database;
-use keyform_engine::env::ManualEnv;
 use keyform_engine::store::{PowerCut, SimDisk};
+use keyform_world::testing::ManualWorld;
 
 use crate::proof::bank::{self, Ack, EndOnDrop, Unknown, Writer, add_one, transfer};
 use crate::proof::subject::{self, Subject, block_on};
@@ -179,7 +179,7 @@ fn pages_under_load_show_what_stays_exactly_once() {
 
 #[test]
 fn readers_see_only_what_a_power_cut_cannot_take() {
-    let (disk, env) = (SimDisk::new(), ManualEnv::at_ms(NOW_MS));
+    let (disk, env) = (SimDisk::new(), ManualWorld::at_ms(NOW_MS));
     let database = subject::open(&disk, &env).unwrap();
     bank::found(&database).unwrap();
     add_one(&database, "counter#hot").unwrap();
@@ -204,7 +204,7 @@ fn readers_see_only_what_a_power_cut_cannot_take() {
 
 #[test]
 fn a_refusal_rests_only_on_what_a_power_cut_cannot_take() {
-    let (disk, env) = (SimDisk::new(), ManualEnv::at_ms(NOW_MS));
+    let (disk, env) = (SimDisk::new(), ManualWorld::at_ms(NOW_MS));
     let database = subject::open(&disk, &env).unwrap();
     bank::found(&database).unwrap();
     for number in 0..100 {

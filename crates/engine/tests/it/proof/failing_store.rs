@@ -2,9 +2,9 @@
 //! clear error. Whatever the disk kept is a database with all acknowledged writes and no partial ones.
 
 use keyform_core::{Error, ErrorCode};
-use keyform_engine::env::ManualEnv;
 use keyform_engine::store::{PowerCut, SimDisk};
 use keyform_engine::{Database, OpenError};
+use keyform_world::testing::ManualWorld;
 
 use crate::proof::compare::{self, Mismatch};
 use crate::proof::generate::{Plan, Step};
@@ -58,7 +58,7 @@ fn failures_while_the_database_is_opened_lose_nothing() {
     for point in 0..whole.operations() {
         let broken = left.duplicate();
         broken.fail_at(point);
-        let env = ManualEnv::at_ms(NOW_MS);
+        let env = ManualWorld::at_ms(NOW_MS);
         if let Ok(database) = subject::open(&broken, &env) {
             // The sweep may fail; only the state that it leaves matters.
             drop(database.sweep());
@@ -100,7 +100,7 @@ enum AfterFailure {
 }
 
 fn run(disk: &SimDisk, plan: &Plan, after: AfterFailure) -> Run {
-    let env = ManualEnv::at_ms(NOW_MS);
+    let env = ManualWorld::at_ms(NOW_MS);
     let database = match subject::open(disk, &env) {
         Ok(database) => database,
         Err(error) => {
@@ -130,7 +130,7 @@ fn run(disk: &SimDisk, plan: &Plan, after: AfterFailure) -> Run {
 
 /// Executes a step; returns whether it was an operation that succeeded. A rejection by DynamoDB's rules, a wait and a
 /// sweep return false. Errors of the store are returned.
-fn answered(database: &Database, env: &ManualEnv, step: &Step) -> Result<bool, Error> {
+fn answered(database: &Database, env: &ManualWorld, step: &Step) -> Result<bool, Error> {
     let outcome = match step {
         Step::Run(operation) => database.execute_blocking(operation.clone()).map(|_| true),
         Step::Sweep => database.sweep().map(|()| false),
@@ -201,7 +201,7 @@ fn state_of(found: &Subject, acknowledged: usize, states: &[Service], context: &
 }
 
 fn reopened(disk: &SimDisk, now_ms: u64) -> Subject {
-    let env = ManualEnv::at_ms(now_ms);
+    let env = ManualWorld::at_ms(now_ms);
     let database = subject::open(disk, &env).unwrap_or_else(|error| panic!("the disk cannot be opened again: {error}"));
     Subject { name: "after the failure", database, disk: Some(disk.clone()), env, counted: false }
 }

@@ -118,7 +118,7 @@ fn open(folder: &Path, durability: Durability) -> Database {
     let data = folder.join("data");
     std::fs::create_dir_all(&data).unwrap();
     let disk = Arc::new(RealDisk::new(&data).unwrap());
-    let ring = keys::open(&data, &folder.join("master.key")).unwrap();
+    let ring = keys::open(&data, &folder.join("master.key"), &keyform_world::SystemWorld).unwrap();
     let options = StoreOptions {
         durability,
         memtable_bytes: 64 << 10,

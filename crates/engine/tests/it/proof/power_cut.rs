@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use keyform_engine::env::ManualEnv;
 use keyform_engine::store::{Durability, PowerCut, SimDisk};
+use keyform_world::testing::ManualWorld;
 
 use crate::proof::bank::{self, Ack, EndOnDrop, Unknown, Writer};
 use crate::proof::random::Random;
@@ -29,7 +29,7 @@ fn without_syncs_the_power_takes_no_half() {
 /// Cuts the power several times while writers work on one disk. Each cut creates another disk, on which a database is
 /// opened and audited; the writers do not notice.
 fn cut_under_load(seed: u64, durability: Durability) {
-    let (disk, env) = (SimDisk::new(), ManualEnv::at_ms(NOW_MS));
+    let (disk, env) = (SimDisk::new(), ManualWorld::at_ms(NOW_MS));
     let database = subject::open(&disk, &env).unwrap();
     bank::found(&database).unwrap();
     database.close().unwrap();

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use keyform_core::{Error, Operation, Output};
-use keyform_engine::env::ManualEnv;
 use keyform_engine::store::{DataKeys, Durability, PowerCut, SimDisk, Store, StoreOptions};
 use keyform_engine::{Database, OpenError, Options};
+use keyform_world::testing::ManualWorld;
 
 /// Database owned by a test, with its disk and its clock.
 pub struct Subject {
@@ -14,19 +14,19 @@ pub struct Subject {
     pub database: Database,
     /// Simulated disk; `None` in memory.
     pub disk: Option<SimDisk>,
-    pub env: ManualEnv,
+    pub env: ManualWorld,
     /// True if the item counts are exact; after a crash they are not, until the background has recounted.
     pub counted: bool,
 }
 
 impl Subject {
     pub fn in_memory(now_ms: u64) -> Self {
-        let env = ManualEnv::at_ms(now_ms);
+        let env = ManualWorld::at_ms(now_ms);
         Self { name: "memory", database: Database::in_memory_with(options(&env)), disk: None, env, counted: true }
     }
 
     pub fn on_disk(now_ms: u64) -> Self {
-        let (env, disk) = (ManualEnv::at_ms(now_ms), SimDisk::new());
+        let (env, disk) = (ManualWorld::at_ms(now_ms), SimDisk::new());
         let database = open(&disk, &env).unwrap();
         Self { name: "disk", database, disk: Some(disk), env, counted: true }
     }
@@ -62,12 +62,12 @@ impl Subject {
 }
 
 /// Opens the database on a disk, with small files, so that there are many.
-pub fn open(disk: &SimDisk, env: &ManualEnv) -> Result<Database, OpenError> {
+pub fn open(disk: &SimDisk, env: &ManualWorld) -> Result<Database, OpenError> {
     open_with(disk, env, Durability::Sync)
 }
 
 /// Opens the database with the given durability.
-pub fn open_with(disk: &SimDisk, env: &ManualEnv, durability: Durability) -> Result<Database, OpenError> {
+pub fn open_with(disk: &SimDisk, env: &ManualWorld, durability: Durability) -> Result<Database, OpenError> {
     let store_options = StoreOptions {
         durability,
         memtable_bytes: 8 << 10,
@@ -86,8 +86,8 @@ pub fn open_with(disk: &SimDisk, env: &ManualEnv, durability: Durability) -> Res
     Database::on(Store::open(Arc::new(disk.clone()), keys, store_options)?, options(env))
 }
 
-fn options(env: &ManualEnv) -> Options {
-    Options { env: Arc::new(env.clone()), sweep_interval: None, ..Options::default() }
+fn options(env: &ManualWorld) -> Options {
+    Options { world: Arc::new(env.clone()), sweep_interval: None, ..Options::default() }
 }
 
 /// Polls a future on this thread, which sleeps in between.

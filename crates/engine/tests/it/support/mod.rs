@@ -10,9 +10,9 @@ use keyform_core::operation::{
 use keyform_core::table::{GlobalIndex, GlobalIndexDescription, KeySchema, Projection, ScalarType, TableDescription};
 use keyform_core::{AttributeValue, Attributes, Error};
 use keyform_engine::engine::Settings;
-use keyform_engine::env::ManualEnv;
 use keyform_engine::store::{DataKeys, PowerCut, SimDisk, Store, StoreOptions};
 use keyform_engine::{Database, Options};
+use keyform_world::testing::ManualWorld;
 
 /// Initial time of the clock.
 pub const START_MS: u64 = 1_794_700_000_000;
@@ -22,7 +22,7 @@ pub const TABLE: &str = "things";
 /// Database under test, which can be reopened if it is on a disk.
 pub struct World {
     pub database: Database,
-    pub env: ManualEnv,
+    pub env: ManualWorld,
     disk: Option<SimDisk>,
     settings: Settings,
     store_options: StoreOptions,
@@ -57,7 +57,7 @@ impl World {
     }
 
     fn new(disk: Option<SimDisk>, settings: Settings, store_options: StoreOptions) -> Self {
-        let env = ManualEnv::at_ms(START_MS);
+        let env = ManualWorld::at_ms(START_MS);
         Self { database: open(disk.as_ref(), &env, &settings, &store_options), env, disk, settings, store_options }
     }
 
@@ -174,10 +174,14 @@ fn open_store_with(disk: &SimDisk, options: &StoreOptions) -> Store {
     Store::open(Arc::new(disk.clone()), keys, options.clone()).unwrap()
 }
 
-fn open(disk: Option<&SimDisk>, env: &ManualEnv, settings: &Settings, store_options: &StoreOptions) -> Database {
+fn open(disk: Option<&SimDisk>, env: &ManualWorld, settings: &Settings, store_options: &StoreOptions) -> Database {
     let store = disk.map_or_else(Store::in_memory, |disk| open_store_with(disk, store_options));
-    let options =
-        Options { env: Arc::new(env.clone()), settings: settings.clone(), sweep_interval: None, ..Options::default() };
+    let options = Options {
+        world: Arc::new(env.clone()),
+        settings: settings.clone(),
+        sweep_interval: None,
+        ..Options::default()
+    };
     Database::on(store, options).unwrap()
 }
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use keyform::runtime::evolve::form::Class;
 use keyform::runtime::evolve::{Carried, carry};
-use keyform::runtime::run::{Answer, RunError, Runner, Settings, Surroundings};
+use keyform::runtime::run::{Answer, RunError, Runner, Settings};
 use keyform::runtime::seal::{FieldKey, Keyring};
-use keyform::{AttributeValue, Attributes, Execute};
+use keyform::{AttributeValue, Attributes, Execute, World};
 
 use super::support::*;
 use keyform_scenario::Store;
@@ -102,7 +102,7 @@ async fn carry_half(store: &Arc<dyn Execute>, migration: &keyform::runtime::evol
         let items = dump(store, &form.old.name, &names).await;
         let old = items.values().filter(|item| form.class(item) == Class::Old);
         for item in old.step_by(2) {
-            let now = Surroundings::now_millis(clock);
+            let now = World::now_millis(clock);
             assert_eq!(carry(&**store, form, item, now).await.unwrap().0, Carried::Moved);
         }
     }
@@ -462,7 +462,7 @@ async fn a_sealed_field_is_sealed_anew_for_its_new_place() {
     let open = |text: &str| {
         let settings =
             Settings { variables: variables(&clock), field_keys: Some(Arc::clone(&keys)), ..Settings::default() };
-        let clock: Arc<dyn Surroundings> = clock.clone();
+        let clock: Arc<dyn World> = clock.clone();
         Runner::new(checked(text), Arc::clone(&store.execute), clock, settings).unwrap()
     };
     let (v1, v2) = (open(BEFORE), open(AFTER));

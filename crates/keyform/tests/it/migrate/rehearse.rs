@@ -10,6 +10,7 @@ use keyform_scenario::Store;
 
 fn rehearse(clock: &Clock, stage: Stage) -> Rehearse {
     Rehearse {
+        world: Arc::new(keyform::SystemWorld),
         checked: checked(V2),
         variables: variables(clock),
         keys: None,

@@ -5,12 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
+use keyform::execute::BoxFuture;
 use keyform::language::Checked;
-use keyform::language::bind::Fresh;
 use keyform::runtime::evolve::{Migration, Pace, Progress};
-use keyform::runtime::run::{Answer, Call, Found, RunError, Runner, Settings, Surroundings, Waiting};
-use keyform::surroundings::System;
-use keyform::{AttributeValue, Attributes, Execute};
+use keyform::runtime::run::{Answer, Call, Found, RunError, Runner, Settings};
+use keyform::{AttributeValue, Attributes, Execute, SystemWorld, World};
 use keyform_scenario::{contents, stage};
 
 pub const V1: &str = include_str!("../../../../../systems/workspaces/legacy/workspaces-v1.kf");
@@ -43,23 +42,27 @@ impl Clock {
     }
 }
 
-impl Surroundings for Clock {
+impl World for Clock {
     fn now_millis(&self) -> i64 {
         self.millis.fetch_add(1, Ordering::SeqCst)
     }
 
-    fn fresh(&self) -> &dyn Fresh {
-        &System
+    fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
+        self.advance(i64::try_from(time.as_millis()).unwrap_or(0));
+        // A remote store creates tables in its own time, independent of this clock.
+        SystemWorld.sleep((time / 100).min(Duration::from_millis(10)))
+    }
+
+    fn fill(&self, bytes: &mut [u8]) {
+        SystemWorld.fill(bytes);
+    }
+
+    fn ulid(&self) -> String {
+        SystemWorld.ulid()
     }
 
     fn jitter(&self) -> f64 {
         0.5
-    }
-
-    fn sleep(&self, time: Duration) -> Waiting<'_> {
-        self.advance(i64::try_from(time.as_millis()).unwrap_or(0));
-        // A remote store creates tables in its own time, independent of this clock.
-        Box::pin(tokio::time::sleep((time / 100).min(Duration::from_millis(10))))
     }
 }
 
@@ -75,11 +78,11 @@ pub fn checked(text: &str) -> Arc<Checked> {
 
 pub fn runner(text: &str, store: &Arc<dyn Execute>, clock: &Arc<Clock>) -> Runner {
     let settings = Settings { variables: variables(clock), ..Settings::default() };
-    Runner::new(checked(text), Arc::clone(store), Arc::clone(clock) as Arc<dyn Surroundings>, settings).unwrap()
+    Runner::new(checked(text), Arc::clone(store), Arc::clone(clock) as Arc<dyn World>, settings).unwrap()
 }
 
 pub fn migration(text: &str, store: &Arc<dyn Execute>, clock: &Arc<Clock>) -> Migration {
-    let surroundings = Arc::clone(clock) as Arc<dyn Surroundings>;
+    let surroundings = Arc::clone(clock) as Arc<dyn World>;
     Migration::new(checked(text), Arc::clone(store), surroundings, variables(clock)).unwrap()
 }
 

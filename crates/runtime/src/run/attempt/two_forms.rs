@@ -46,7 +46,7 @@ impl Runner {
         if forms.is_empty() {
             return Ok(());
         }
-        let fresh = Noted { fresh: self.surroundings.fresh(), given: Mutex::default() };
+        let fresh = Noted { fresh: &self.surroundings, given: Mutex::default() };
         let previewed = Inputs { fresh: &fresh, ..inputs.clone() };
         let bound = bind::write(&self.checked.model, write, plan, &previewed)?;
         for (table, item) in bound.operation.iter().flat_map(targets) {

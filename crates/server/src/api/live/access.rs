@@ -1,6 +1,6 @@
 //! Identity of a live-read client, and the time it expires.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use hyper::HeaderMap;
 use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue, SEC_WEBSOCKET_PROTOCOL};
@@ -80,8 +80,7 @@ impl Access {
 
     /// Returns the remaining lifetime of the client's token, or `None` without one.
     pub(super) fn lasts(&self, authentication: &Authentication) -> Option<Duration> {
-        let ends = authentication.ends(&self.headers)?;
-        Some(ends.duration_since(SystemTime::now()).unwrap_or_default())
+        authentication.lasts(&self.headers)
     }
 }
 

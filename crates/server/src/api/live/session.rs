@@ -7,6 +7,9 @@ use std::time::Duration;
 use futures_util::{SinkExt, StreamExt};
 use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
+use keyform_core::World;
+use keyform_core::execute::BoxFuture;
+use keyform_core::world::{Ticks, timeout};
 use keyform_flow::Client;
 use keyform_language::schema::Result as ReadResult;
 use keyform_language::surface::Pattern;
@@ -15,7 +18,6 @@ use keyform_live::read::{Ended, LiveError, LiveEvent, Outbox, Subscription};
 use keyform_runtime::run::{Call, RunError};
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
-use tokio::time::Instant;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
@@ -86,7 +88,7 @@ impl Session {
             Ok(Close(code, reason)) => {
                 self.shared.metrics.record_live_close(code);
                 self.reads.clear();
-                farewell(&mut socket, code, reason).await;
+                farewell(&*self.shared.world, &mut socket, code, reason).await;
             }
             Err(error) => {
                 self.shared.metrics.record_live_close(ABNORMAL);
@@ -97,7 +99,7 @@ impl Session {
 
     async fn serve(&mut self, socket: &mut Socket) -> Result<Close, SocketError> {
         let every = self.shared.timeouts.live_ping;
-        let mut ping = tokio::time::interval_at(Instant::now() + every, every);
+        let mut ping = Ticks::after_interval(self.shared.world.clone(), every);
         let mut heard = true;
         let mut ends = self.deadline();
         let outbox = self.outbox.clone();
@@ -141,14 +143,14 @@ impl Session {
                         socket.send(Message::text(answer)).await?;
                     }
                 }
-                _ = ping.tick() => {
+                () = ping.tick() => {
                     if !heard {
                         return Ok(Close::new(4009, "no answer to a ping"));
                     }
                     heard = false;
                     socket.send(Message::Ping(Default::default())).await?;
                 }
-                () = until(ends) => return Ok(Close::new(4001, "the token has expired: connect with a new token")),
+                () = until(&mut ends) => return Ok(Close::new(4001, "the token has expired: connect with a new token")),
                 () = stopped(&mut stopping) => {
                     return Ok(Close::new(1001, "the server is stopping: reconnect and resume"));
                 }
@@ -156,8 +158,9 @@ impl Session {
         }
     }
 
-    fn deadline(&self) -> Option<Instant> {
-        self.access.lasts(&self.shared.authentication).map(|lasts| Instant::now() + lasts)
+    /// Returns a timer for the end of the caller's token.
+    fn deadline(&self) -> Option<BoxFuture<'static, ()>> {
+        self.access.lasts(&self.shared.authentication).map(|lasts| self.shared.world.sleep(lasts))
     }
 
     /// Handles a message and returns the immediate reply, if any.
@@ -304,15 +307,15 @@ async fn stopped(stopping: &mut watch::Receiver<bool>) {
     drop(stopping.wait_for(|stopping| *stopping).await);
 }
 
-async fn until(deadline: Option<Instant>) {
+async fn until(deadline: &mut Option<BoxFuture<'static, ()>>) {
     match deadline {
-        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        Some(deadline) => deadline.as_mut().await,
         None => std::future::pending().await,
     }
 }
 
 /// Sends a close frame and waits briefly for the client's.
-async fn farewell(socket: &mut Socket, code: u16, reason: String) {
+async fn farewell(world: &dyn World, socket: &mut Socket, code: u16, reason: String) {
     // RFC 6455 limits a close reason to 123 bytes.
     let mut reason = reason;
     while reason.len() > 123 {
@@ -325,5 +328,5 @@ async fn farewell(socket: &mut Socket, code: u16, reason: String) {
         }
     };
     // Drop clients that do not answer in time.
-    drop(tokio::time::timeout(FAREWELL, gone).await);
+    drop(timeout(world, FAREWELL, gone).await);
 }

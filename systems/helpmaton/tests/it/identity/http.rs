@@ -12,6 +12,7 @@ use keyform::{Database, ModelOptions};
 use keyform_helpmaton::notify::{Notice, Recorded};
 use keyform_helpmaton::secrets::Hashing;
 use keyform_helpmaton::{Settings, application_with};
+use keyform_scenario::ManualWorld;
 use serde_json::{Value, json};
 
 struct Api {
@@ -24,9 +25,9 @@ impl Api {
         let told = Recorded::default();
         let database = Database::in_memory();
         let token_keys = TokenKeys::secret(b"0123456789abcdef0123456789abcdef").unwrap();
-        let options = ModelOptions::new().field_keys(Keyring::generate().unwrap());
+        let options = ModelOptions::new().field_keys(Keyring::generate(&keyform::SystemWorld));
         // Attempts are counted on a fixed clock, however long a test takes.
-        let throttle = Throttle::with_stopwatch(Arc::new(|| Duration::ZERO));
+        let throttle = Throttle::in_world(Arc::new(ManualWorld::default()));
         let host = Host::on(database.clone())
             .with_options(options)
             .with_token_keys(token_keys.clone())

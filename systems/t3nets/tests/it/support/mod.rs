@@ -1,7 +1,7 @@
 //! Tenants and people for scenarios. Stores are shared, so every id is unique.
 
-use keyform::language::bind::Fresh as _;
-use keyform::surroundings::System;
+use keyform::SystemWorld;
+use keyform::World as _;
 use keyform_scenario::Scene;
 use keyform_t3nets::model::{
     Caller, ConversationId, CreateTenantInput, CreateUserInput, SaveTurnInput, T3nets, Tenant, TenantId, User, UserId,
@@ -23,7 +23,7 @@ pub fn handle(scene: &Scene) -> T3nets {
 
 /// Returns a unique name.
 pub fn fresh(prefix: &str) -> String {
-    format!("{prefix}-{}", System.code(10).to_lowercase())
+    format!("{prefix}-{}", SystemWorld.code(10).to_lowercase())
 }
 
 pub fn id<T: std::str::FromStr<Err: std::fmt::Debug>>(text: &str) -> T {

@@ -1,27 +1,8 @@
-//! Clock, fresh ids and sleeping, injected into the runner.
+//! Fresh ids of one call, remembered for its retries.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use keyform_language::bind::Fresh;
-
-/// Future that completes after a delay.
-pub type Waiting<'a> = keyform_core::execute::BoxFuture<'a, ()>;
-
-/// Clock, source of ids and timer of a runner. Tests supply deterministic ones.
-pub trait Surroundings: Send + Sync {
-    /// Returns the current time in milliseconds since 1970.
-    fn now_millis(&self) -> i64;
-
-    /// Returns the generator of fresh ids.
-    fn fresh(&self) -> &dyn Fresh;
-
-    /// Returns a random number in `0.0..1.0`, which spreads out the retries of concurrent callers.
-    fn jitter(&self) -> f64;
-
-    /// Completes after `time`.
-    fn sleep(&self, time: Duration) -> Waiting<'_>;
-}
 
 /// Fresh ids of one call. A retry gets the same ids again, so that the request stays identical under its token (ADR
 /// 0010).

@@ -1,0 +1,13 @@
+//! The worlds that programs run in.
+//!
+//! 1. [`SystemWorld`] is the real one: the machine's clock, tokio's timer, the operating system's randomness. `system`
+//!    is the only file that may use them.
+//! 2. `testing::ManualWorld` (feature `testing`) is one that tests control.
+//!
+//! [`World`](keyform_core::World) itself is in `keyform-core`, so that no crate needs this one to be given a world.
+
+mod system;
+#[cfg(feature = "testing")]
+pub mod testing;
+
+pub use system::{SystemWorld, monotonic_origin, system};
