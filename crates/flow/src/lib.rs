@@ -9,8 +9,6 @@
 //! 3. The flow counts attempts with a [`Throttle`] before it checks a secret, runs expensive work in a
 //!    [`BlockingPool`], and calls patterns of the model.
 //! 4. It returns an answer or a [`FlowError`], which the server converts to a problem document.
-//!
-//! [`surroundings`] holds the system's clock and randomness.
 
 mod client;
 mod exposed;
@@ -19,7 +17,6 @@ mod host;
 mod job;
 mod options;
 mod pool;
-pub mod surroundings;
 mod tables;
 mod throttle;
 pub mod token;
@@ -33,5 +30,5 @@ pub use job::Job;
 pub use options::ModelOptions;
 pub use pool::{BlockingPool, PoolError};
 pub use tables::Tables;
-pub use throttle::{Attempts, Rate, Stopwatch, Throttle, Throttled, beginning};
+pub use throttle::{Attempts, Rate, Throttle, Throttled, beginning};
 pub use token_keys::{TokenKeys, TokenKeysError};

@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use keyform_core::error::{CancellationReason, Detail};
-use keyform_core::{Error, ErrorCode, Item};
-
-use crate::run::Surroundings;
+use keyform_core::{Error, ErrorCode, Item, World};
 
 const PAUSE_FIRST: Duration = Duration::from_millis(20);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
@@ -79,9 +77,9 @@ fn is_contended(reason: &CancellationReason) -> bool {
 }
 
 /// Sleeps after this many lost tries: exponential backoff with jitter.
-pub(crate) async fn pause(surroundings: &dyn Surroundings, lost: u32) {
+pub(crate) async fn pause(world: &dyn World, lost: u32) {
     let longest = PAUSE_FIRST.saturating_mul(1 << lost.min(10)).min(PAUSE_MAX);
-    surroundings.sleep(longest.mul_f64(surroundings.jitter())).await;
+    world.sleep(longest.mul_f64(world.jitter())).await;
 }
 
 /// Tries of a conditional request, with a pause before each except the first.
@@ -92,14 +90,14 @@ pub(crate) async fn pause(surroundings: &dyn Surroundings, lost: u32) {
 /// }
 /// ```
 pub(crate) struct Tries<'a> {
-    surroundings: &'a dyn Surroundings,
+    world: &'a dyn World,
     begun: u32,
     max: u32,
 }
 
 impl<'a> Tries<'a> {
-    pub(crate) fn new(surroundings: &'a dyn Surroundings, max: u32) -> Self {
-        Self { surroundings, begun: 0, max }
+    pub(crate) fn new(world: &'a dyn World, max: u32) -> Self {
+        Self { world, begun: 0, max }
     }
 
     /// Begins the next try; `false` if all of them were lost.
@@ -108,7 +106,7 @@ impl<'a> Tries<'a> {
             return false;
         }
         if self.begun > 0 {
-            pause(self.surroundings, self.begun).await;
+            pause(self.world, self.begun).await;
         }
         self.begun += 1;
         true

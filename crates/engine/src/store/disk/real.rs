@@ -42,12 +42,12 @@ impl RealDisk {
         self.root.join(name)
     }
 
-    fn hold(&self) -> io::Result<HeldLock> {
+    fn hold(&self, now_secs: u64) -> io::Result<HeldLock> {
         let directory = lock_directory(&self.root)?;
         let file =
             owner_only::options().create(true).truncate(false).read(true).write(true).open(self.path(LOCK_NAME))?;
         try_lock(&file)?;
-        if let Err(error) = holder::note(&file) {
+        if let Err(error) = holder::note(&file, now_secs) {
             // Only the name of the process in a later error message is lost.
             tracing::debug!(%error, "cannot write the process id to LOCK");
         }
@@ -251,12 +251,12 @@ mod tests {
     fn copies_of_the_descriptors_do_not_keep_the_lock() {
         let folder = tempfile::tempdir().expect("a folder can be made");
         let disk = RealDisk::new(folder.path()).expect("a directory can be opened");
-        let held = disk.hold().expect("the directory is free");
-        assert_eq!(disk.hold().expect_err("it is locked").kind(), io::ErrorKind::WouldBlock);
+        let held = disk.hold(0).expect("the directory is free");
+        assert_eq!(disk.hold(0).expect_err("it is locked").kind(), io::ErrorKind::WouldBlock);
         // A process that was forked and has not executed its program yet has such copies.
         let copies = [Some(&held.file), held.directory.as_ref()].map(|file| file.map(File::try_clone));
         drop(held);
-        assert!(disk.hold().is_ok(), "the lock was released");
+        assert!(disk.hold(0).is_ok(), "the lock was released");
         drop(copies);
     }
 }

@@ -392,7 +392,7 @@ async fn a_change_after_a_conversion_in_place_is_not_overwritten() {
         let read_before = dump(&store.execute, &form.old.name, &["pk"]).await.into_values().next().unwrap();
         let v2 = runner(after, &store.execute, &clock);
         write(&v2, "change", &[("orderId", "a"), ("currency", "USD")]).await.unwrap();
-        let now = Surroundings::now_millis(&*clock);
+        let now = World::now_millis(&*clock);
         let carried = carry(&*store.execute, form, &read_before, now).await.unwrap().0;
         assert_eq!(carried, Carried::Already, "{}", store.name);
         assert_eq!(text(&one(read(&v2, "order", &[("orderId", "a")]).await).unwrap(), "currency"), "USD");

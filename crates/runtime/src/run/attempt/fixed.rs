@@ -6,7 +6,7 @@
 use keyform_language::bind::Inputs;
 
 use super::state::WriteCall;
-use crate::run::surroundings::Remembered;
+use crate::run::remembered::Remembered;
 
 /// Random bytes per call that its nonces are derived from.
 const SALT_BYTES: usize = 16;
@@ -27,10 +27,10 @@ impl<'a> Fixed<'a> {
         let WriteCall { runner, write, call, .. } = *call;
         let surroundings = &runner.surroundings;
         Self {
-            fresh: Remembered::new(surroundings.fresh()),
+            fresh: Remembered::new(surroundings),
             now_millis: surroundings.now_millis(),
-            token: write.idempotent.map(|_| call.token.clone().unwrap_or_else(|| surroundings.fresh().uuid())),
-            salt: runner.settings.field_keys.as_ref().map(|_| surroundings.fresh().token(SALT_BYTES)),
+            token: write.idempotent.map(|_| call.token.clone().unwrap_or_else(|| surroundings.uuid())),
+            salt: runner.settings.field_keys.as_ref().map(|_| surroundings.token(SALT_BYTES)),
         }
     }
 

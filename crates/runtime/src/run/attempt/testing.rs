@@ -10,15 +10,14 @@ use std::time::Duration;
 use keyform_core::error::{CancellationReason, item, remote, transaction};
 use keyform_core::execute::BoxFuture;
 use keyform_core::operation::{GetItemOutput, PageOutput, TransactWriteItemsOutput, WriteItemOutput};
-use keyform_core::{AttributeValue, Attributes, Error, Execute, Item, Operation, Output};
+use keyform_core::{AttributeValue, Attributes, Error, Execute, Item, Operation, Output, World};
 use keyform_language::Checked;
-use keyform_language::bind::Fresh;
 use keyform_language::schema::WriteId;
 
 use super::fixed::Fixed;
 use super::idempotency::Once;
 use super::state::{Attempt, Bound, Read, Sent, WriteCall};
-use crate::run::{Call, Caller, Runner, Settings, Surroundings, Waiting};
+use crate::run::{Call, Caller, Runner, Settings};
 
 pub(super) const NOW_MILLIS: i64 = 1_700_000_000_000;
 
@@ -117,7 +116,7 @@ write touch(session, ends) -> Session { upsert Session(session) { hits += 1, end
 pub(super) struct Rig {
     runner: Runner,
     store: Arc<Scripted>,
-    surroundings: Arc<Still>,
+    world: Arc<Still>,
     write: WriteId,
     call: Call,
     once: Option<Once>,
@@ -132,11 +131,11 @@ impl Rig {
     pub(super) fn of(model: &str, write: &str, arguments: &[(&str, AttributeValue)], settings: Settings) -> Self {
         let checked = Checked::read(model);
         assert!(!checked.has_errors(), "{:?}", checked.diagnostics);
-        let (store, surroundings) = (Arc::new(Scripted::default()), Arc::new(Still::default()));
-        let runner = Runner::new(Arc::new(checked), store.clone(), surroundings.clone(), settings).unwrap();
+        let (store, world) = (Arc::new(Scripted::default()), Arc::new(Still::default()));
+        let runner = Runner::new(Arc::new(checked), store.clone(), world.clone(), settings).unwrap();
         let (write, _) = runner.find_write(write).unwrap();
         let arguments = arguments.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        Self { runner, store, surroundings, write, call: Call { arguments, ..Call::default() }, once: None }
+        Self { runner, store, world, write, call: Call { arguments, ..Call::default() }, once: None }
     }
 
     /// Returns the same call on a store without transactions.
@@ -203,7 +202,7 @@ impl Rig {
 
     /// Returns the pauses so far.
     pub(super) fn pauses(&self) -> Vec<Duration> {
-        self.surroundings.slept.lock().unwrap().clone()
+        self.world.slept.lock().unwrap().clone()
     }
 }
 
@@ -238,7 +237,7 @@ impl Execute for Scripted {
     }
 }
 
-/// Surroundings in which no time passes.
+/// World in which no time passes.
 #[derive(Default)]
 struct Still {
     slept: Mutex<Vec<Duration>>,
@@ -253,26 +252,24 @@ impl Still {
     }
 }
 
-impl Surroundings for Still {
+impl World for Still {
     fn now_millis(&self) -> i64 {
         NOW_MILLIS
-    }
-
-    fn fresh(&self) -> &dyn Fresh {
-        self
     }
 
     fn jitter(&self) -> f64 {
         1.0
     }
 
-    fn sleep(&self, time: Duration) -> Waiting<'_> {
+    fn sleep(&self, time: Duration) -> BoxFuture<'static, ()> {
         self.slept.lock().unwrap().push(time);
         Box::pin(std::future::ready(()))
     }
-}
 
-impl Fresh for Still {
+    fn fill(&self, bytes: &mut [u8]) {
+        bytes.fill(0);
+    }
+
     fn ulid(&self) -> String {
         self.draw()
     }
