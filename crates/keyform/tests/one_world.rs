@@ -29,6 +29,8 @@ const START_MS: u64 = 1_794_700_000_000;
 const FLOW: Duration = Duration::from_secs(31);
 const PING: Duration = Duration::from_secs(23);
 const IDLE: Duration = Duration::from_secs(61);
+/// Pause of a feed between two reads.
+const BREATH: Duration = Duration::from_millis(1);
 /// Period of the job, and of attempts at the limited read.
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -206,10 +208,11 @@ async fn an_item_expires_for_live_readers_and_in_the_store() {
     let site = Site::start().await;
     let mut socket = site.live().await;
     site.lend(Duration::from_secs(60)).await;
-    // A feed pauses for a millisecond between two reads.
-    site.world.advance_ms(1);
+    site.until_asleep(BREATH).await;
+    site.world.advance(BREATH);
     assert_eq!(told(&mut socket).await["changes"][0]["kind"], "insert");
     assert!(site.has_task().await);
+    site.until_asleep(BREATH).await;
     site.world.advance(Duration::from_secs(62));
     assert_eq!(told(&mut socket).await["changes"][0]["kind"], "remove");
     until(async || !site.has_task().await).await;

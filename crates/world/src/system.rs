@@ -90,9 +90,8 @@ mod tests {
 
     #[tokio::test]
     async fn work_that_is_always_ready_ends_at_its_deadline() {
-        let always = std::hint::black_box(true);
         let endless = async {
-            while always {
+            while std::hint::black_box(true) {
                 tokio::task::coop::consume_budget().await;
             }
         };

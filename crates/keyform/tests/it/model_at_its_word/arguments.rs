@@ -1,9 +1,8 @@
 //! Arguments of random calls: mostly stored values, so that calls interact.
 
-use keyform::World;
 use keyform::language::schema::{Field, Model, Parameter, Permission, Test, Type};
 use keyform::runtime::run;
-use keyform::{AttributeValue, Attributes};
+use keyform::{AttributeValue, Attributes, World as _};
 use keyform_scenario::Dice;
 
 use super::World;

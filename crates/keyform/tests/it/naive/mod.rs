@@ -57,7 +57,7 @@ pub struct Call<'a> {
     /// Refs whose items are deleted with those of an intermediate entity, because no key can look them up by the ref.
     pub indirect: &'a [(EntityId, FieldId)],
     /// Source of ids for `ulid()` and similar functions during this call.
-    pub fresh: &'a dyn keyform::language::bind::Fresh,
+    pub fresh: &'a dyn keyform::World,
 }
 
 impl State {
