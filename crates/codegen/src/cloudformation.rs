@@ -10,6 +10,7 @@ use serde_yaml_ng::{Mapping, Value};
 use keyform_language::Checked;
 use keyform_language::bind;
 use keyform_language::schema::Table;
+use keyform_language::span::Spanned;
 
 use super::Settings;
 use super::variable::{self, Piece, camel, pieces, written};
@@ -151,7 +152,7 @@ fn indexes(out: &mut Mapping, request: &CreateTable) {
 }
 
 fn settings_of(out: &mut Mapping, table: &Table, request: &CreateTable) {
-    if let Some((attribute, _)) = &table.ttl {
+    if let Some(Spanned { value: attribute, .. }) = &table.ttl {
         let ttl = map([("AttributeName", attribute.clone().into()), ("Enabled", true.into())]);
         put(out, "TimeToLiveSpecification", ttl);
     }

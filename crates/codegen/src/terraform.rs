@@ -9,6 +9,7 @@ use keyform_core::table::{KeySchema, Projection, TableClass};
 use keyform_language::Checked;
 use keyform_language::bind;
 use keyform_language::schema::{Model, Table};
+use keyform_language::span::Spanned;
 
 use super::Settings;
 use super::variable::{self, pieces, snake, written};
@@ -212,7 +213,7 @@ fn projection(block: &mut Block, projection: &Projection) {
 /// Adds TTL, recovery and encryption. Returns the data source that looks up the KMS key, because the provider requires
 /// its ARN.
 fn settings_of(block: &mut Block, table: &Table, request: &CreateTable, label: &str) -> Option<Block> {
-    if let Some((attribute, _)) = &table.ttl {
+    if let Some(Spanned { value: attribute, .. }) = &table.ttl {
         let mut ttl = Block::new("ttl");
         ttl.set("attribute_name", text(attribute));
         ttl.set("enabled", "true");

@@ -9,6 +9,22 @@ pub struct Span {
     pub end: usize,
 }
 
+/// A value with the source range that it was written in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spanned<T> {
+    /// The value itself.
+    pub value: T,
+    /// Source range of the value, or of the clause that states it.
+    pub span: Span,
+}
+
+impl<T> Spanned<T> {
+    /// Creates a value with its source range.
+    pub const fn new(value: T, span: Span) -> Self {
+        Self { value, span }
+    }
+}
+
 impl Span {
     /// Creates the span from `start` (inclusive) to `end` (exclusive).
     #[must_use]

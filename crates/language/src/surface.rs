@@ -273,7 +273,7 @@ fn find<'a>(steps: &'a [Step], path: &[usize]) -> Option<&'a Action> {
 /// not count, because the list may be empty; neither does a write with an `else keep` outcome, which succeeds without a
 /// change.
 fn always_returns(write: &Write) -> bool {
-    let Some((Some(entity), _)) = write.result else { return false };
+    let Some(entity) = write.returned_entity() else { return false };
     let keeps =
         |outcome: &Option<crate::schema::Outcome>| outcome.as_ref().is_some_and(|outcome| outcome.name == "keep");
     let lets = write.lets.iter().any(|binding| keeps(&binding.outcome));

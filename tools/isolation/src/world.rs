@@ -280,7 +280,7 @@ fn public_reads(model: &Model, entity: EntityId) -> impl Iterator<Item = &Read> 
 
 fn fields(model: &Model, vocabulary: &Vocabulary<'_>, id: EntityId, owner: Owner) -> Attributes {
     let entity = model.entity(id);
-    let ttl = entity.table.and_then(|table| model.table(table).ttl.as_ref()).map(|(name, _)| name.as_str());
+    let ttl = entity.table.and_then(|table| model.table(table).ttl.as_ref()).map(|ttl| ttl.value.as_str());
     let value = |number: usize| {
         let field = &entity.fields[number];
         if ttl == Some(field.name.as_str()) {

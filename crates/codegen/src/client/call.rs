@@ -8,6 +8,7 @@ use keyform_language::explain::words;
 use keyform_language::plan::ReadPlan;
 use keyform_language::scalar::generated::TEXT;
 use keyform_language::schema::{Read, ReadId, Result as ReadResult, Type, Write};
+use keyform_language::span::Spanned;
 use keyform_language::surface::{self, Pattern};
 
 use super::kind::{Kind, Kinds};
@@ -116,7 +117,9 @@ impl<'a> Call<'a> {
 /// Returns the live result. A read can be followed if the stream of its table has both images.
 fn live(checked: &Checked, read: &Read, returns: &Returns) -> Option<Live> {
     let plan = read_plan(checked, read)?;
-    let Some((StreamView::NewAndOld, _)) = &checked.model.table(plan.table).stream else { return None };
+    let Some(Spanned { value: StreamView::NewAndOld, .. }) = &checked.model.table(plan.table).stream else {
+        return None;
+    };
     let entity = || Some(checked.model.entity(*plan.returns.first()?).name.clone());
     match returns {
         Returns::Nothing => None,
@@ -211,7 +214,7 @@ fn read_returns<'a>(read: &'a Read, pattern: Pattern<'a>, kinds: &mut Kinds<'a>,
 }
 
 fn write_returns<'a>(write: &'a Write, pattern: Pattern<'a>, kinds: &mut Kinds<'a>, checked: &'a Checked) -> Returns {
-    let Some((Some(entity), _)) = write.result else { return Returns::Nothing };
+    let Some(entity) = write.returned_entity() else { return Returns::Nothing };
     let object = kinds.entity(entity, &checked.model.entity(entity).name, None);
     if pattern.may_be_none() { Returns::Maybe(object) } else { Returns::One(object) }
 }

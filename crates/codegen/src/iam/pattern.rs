@@ -185,7 +185,7 @@ impl<'a> Collector<'a> {
             let verb = |single: &'static str| {
                 if plan.request == WriteKind::Batch { "dynamodb:BatchWriteItem" } else { single }
             };
-            let is_returned = write.result.is_some_and(|(entity, _)| entity == Some(planned.entity));
+            let is_returned = write.returned_entity() == Some(planned.entity);
             if is_returned
                 && plan.request == WriteKind::Transaction
                 && matches!(planned.role, Role::Update | Role::Delete)
@@ -252,7 +252,7 @@ impl<'a> Collector<'a> {
     fn expires(&self, id: EntityId) -> bool {
         let entity = self.model().entity(id);
         let ttl = entity.table.and_then(|table| self.model().table(table).ttl.as_ref());
-        ttl.is_some_and(|(name, _)| entity.field_named(name).is_some())
+        ttl.is_some_and(|ttl| entity.field_named(&ttl.value).is_some())
     }
 
     /// Adds an action on an item of an entity.
@@ -343,7 +343,7 @@ fn attributes(model: &Model, read: &Read, plan: &ReadPlan) -> Vec<String> {
     names.extend(
         index.into_iter().flat_map(|index| index.partition.iter().chain(&index.sort)).map(|key| key.name.clone()),
     );
-    names.extend(table.tag.iter().chain(&table.ttl).map(|(name, _)| name.clone()));
+    names.extend(table.tag.iter().chain(&table.ttl).map(|name| name.value.clone()));
     names.extend(read.parameters.iter().map(|parameter| parameter.field_name.clone()));
     names.extend(selected.iter().map(|((entity, field), _)| model.entity(*entity).field(*field).name.clone()));
     if let (Some(filter), Some(entity)) = (&read.filter, plan.returns.first()) {

@@ -99,7 +99,7 @@ fn is_copied(types: &Types<'_>, plan: &ReadPlan, name: &str) -> bool {
     let Some(index) = plan.index.map(|index| table.index_at(index)) else { return true };
     let Some(copied) = &index.projection else { return true };
     let is_key = index.partition.iter().chain(&index.sort).any(|attribute| attribute.name == name);
-    is_key || table.key_names().any(|key| key == name) || copied.iter().any(|(copied, _)| copied == name)
+    is_key || table.key_names().any(|key| key == name) || copied.iter().any(|copied| copied.value == name)
 }
 
 /// Generates a struct with a field for each part.

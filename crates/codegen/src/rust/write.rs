@@ -49,7 +49,7 @@ pub(super) fn print(types: &mut Types<'_>, items: &Items, number: usize, method:
 
 /// Returns the result type of a write, and the name of the method that ends its call.
 fn returned(types: &Types<'_>, write: &Write) -> (String, &'static str) {
-    let Some(entity) = write.result.and_then(|(entity, _)| entity) else { return ("()".to_owned(), "write") };
+    let Some(entity) = write.returned_entity() else { return ("()".to_owned(), "write") };
     let name = types.entity(entity);
     match Pattern::Write(write).may_be_none() {
         false => (name.to_owned(), "write_one"),

@@ -338,7 +338,7 @@ fn is_in_index(model: &Model, entity: &Entity, plan: &ReadPlan, stored: &Stored)
 
 fn is_expired(model: &Model, entity: &Entity, stored: &Stored) -> bool {
     let ttl = entity.table.and_then(|table| model.table(table).ttl.as_ref());
-    let time = ttl.filter(|(name, _)| entity.field_named(name).is_some()).and_then(|(name, _)| stored.fields.get(name));
+    let time = ttl.filter(|ttl| entity.field_named(&ttl.value).is_some()).and_then(|ttl| stored.fields.get(&ttl.value));
     matches!(time, Some(AttributeValue::N(time)) if *time < Number::from(NOW_MS as i64 / 1000))
 }
 

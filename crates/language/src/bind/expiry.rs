@@ -27,7 +27,7 @@ pub(super) struct Expiry<'a> {
 impl<'a> Expiry<'a> {
     /// Returns the expiry test of an entity, or `None` if its items do not expire.
     pub(super) fn of(table: &'a Table, entity: &Entity, now_millis: i64) -> Option<Self> {
-        let (attribute, _) = table.ttl.as_ref()?;
+        let attribute = &table.ttl.as_ref()?.value;
         let field = entity.field_named(attribute)?;
         Some(Self { attribute, field, now_secs: now_millis.div_euclid(1000) })
     }

@@ -379,7 +379,7 @@ impl Pass<'_> {
     }
 
     fn tagged(&self, entities: &[EntityId]) -> Condition {
-        let attribute = self.table.tag.as_ref().map_or("", |(tag, _)| tag.as_str());
+        let attribute = self.table.tag.as_ref().map_or("", |tag| tag.value.as_str());
         let tag =
             |entity: &EntityId| Operand::Value(AttributeValue::from(self.model.entity(*entity).tag.as_str()).into());
         let operand = Operand::Path(Path::attribute(attribute));
@@ -410,7 +410,7 @@ impl Pass<'_> {
         let name = |(entity, field): &(EntityId, FieldId)| self.model.entity(*entity).field(*field).name.as_str();
         let mut names: Vec<&str> = selected.iter().map(|(field, _)| name(field)).collect();
         let needed = after.map(Condition::roots).unwrap_or_default();
-        let tag = self.table.tag.as_ref().filter(|_| self.plan.returns.len() > 1).map(|(tag, _)| tag.as_str());
+        let tag = self.table.tag.as_ref().filter(|_| self.plan.returns.len() > 1).map(|tag| tag.value.as_str());
         let is_sealed = |((entity, field), _): &((EntityId, FieldId), _)| {
             self.model.entity(*entity).field(*field).flags.encrypted.is_some()
         };

@@ -17,6 +17,7 @@ use keyform_core::{AttributeValue, Attributes, Item, ValueRef};
 
 use crate::document::ast::KeyType;
 use crate::schema::{Entity, Field, FieldId, Format, KeyAttribute, Table, Type};
+use crate::span::Spanned;
 use crate::template::render;
 
 use super::BindError;
@@ -108,13 +109,13 @@ pub(super) fn renew(table: &Table, name: String, key: Attributes, entity: &Entit
 }
 
 fn whole(table: &Table, mut item: Attributes, entity: &Entity, fields: &Fields) -> Attributes {
-    if let Some((ttl, _)) = &table.ttl
+    if let Some(Spanned { value: ttl, .. }) = &table.ttl
         && let Some(value) = entity.field_named(ttl).and_then(|field| fields.get(field))
     {
         item.insert(ttl.clone(), value.clone());
     }
-    if let Some((tag, _)) = &table.tag {
-        item.entry(tag.clone()).or_insert_with(|| AttributeValue::from(MARK));
+    if let Some(tag) = &table.tag {
+        item.entry(tag.value.clone()).or_insert_with(|| AttributeValue::from(MARK));
     }
     item
 }
@@ -135,8 +136,9 @@ pub(super) fn is_none(partition: &str) -> Condition {
 pub fn is_sentinel(table: &Table, item: &Item) -> bool {
     let begins = |attribute: &KeyAttribute| matches!(item.get(&attribute.name), Some(ValueRef::S(text)) if text.strip_prefix(MARK).is_some_and(|rest| rest.starts_with('#')));
     let is_mark = |attribute: &KeyAttribute| item.get(&attribute.name) == Some(ValueRef::S(MARK));
-    let own =
-        |name: &str| table.key_names().any(|key| key == name) || table.ttl.as_ref().is_some_and(|(ttl, _)| ttl == name);
+    let own = |name: &str| {
+        table.key_names().any(|key| key == name) || table.ttl.as_ref().is_some_and(|ttl| ttl.value == name)
+    };
     table.partition.as_ref().is_some_and(begins)
         && table.sort.as_ref().is_none_or(is_mark)
         && item.as_map().iter().all(|(name, _)| own(name))

@@ -25,7 +25,7 @@ pub fn table_request(table: &Table, name: String) -> CreateTable {
         key: schema(table.partition.as_slice(), table.sort.as_slice()),
         global_indexes: global.into_iter().map(global_index).collect(),
         local_indexes: local.into_iter().map(local_index).collect(),
-        stream: table.stream.map(|(view, _)| stream(view)),
+        stream: table.stream.map(|view| stream(view.value)),
         class: Some(match table.class {
             ast::TableClass::Standard => TableClass::Standard,
             ast::TableClass::Infrequent => TableClass::StandardInfrequentAccess,
@@ -58,7 +58,7 @@ fn encryption(encryption: &ast::Encryption) -> Option<SseSpecification> {
 /// Returns the request that enables expiry, if the table has a TTL attribute.
 #[must_use]
 pub fn time_to_live(table: &Table, inputs: &Inputs<'_>) -> Option<UpdateTimeToLive> {
-    let (attribute, _) = table.ttl.as_ref()?;
+    let attribute = &table.ttl.as_ref()?.value;
     Some(UpdateTimeToLive {
         table: inputs.table_name(table),
         setting: TimeToLive { attribute: attribute.clone(), enabled: true },
@@ -93,7 +93,7 @@ fn projection(index: &Index) -> Projection {
     match &index.projection {
         None => Projection::All,
         Some(names) if names.is_empty() => Projection::KeysOnly,
-        Some(names) => Projection::Include(names.iter().map(|(name, _)| name.clone()).collect()),
+        Some(names) => Projection::Include(names.iter().map(|name| name.value.clone()).collect()),
     }
 }
 

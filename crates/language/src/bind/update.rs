@@ -7,6 +7,7 @@ use crate::document::ast::{BinaryOp, Verb};
 use crate::schema::{
     Action, Change, ChangeKind, Entity, EntityKey, Expr, ExprKind, Field, FieldId, KeyPart, Table, Type,
 };
+use crate::span::Spanned;
 
 use super::BindError;
 use super::evaluate::Scope;
@@ -209,7 +210,7 @@ impl Changing<'_> {
                 update.set.push(assign(&field.name, value));
             }
         }
-        if let Some((tag, _)) = &self.table.tag {
+        if let Some(Spanned { value: tag, .. }) = &self.table.tag {
             let value = AttributeValue::from(self.entity.tag.as_str());
             update.set.push(assign(tag, UpdateOperand::Value(value.into())));
         }

@@ -114,7 +114,7 @@ pub fn report(model: &Model, plans: &Plans, prices: &Prices) -> Report {
 fn read_line(model: &Model, read: &Read, plan: &ReadPlan, prices: &Prices) -> ReadLine {
     let table = model.table(plan.table);
     let cost = read::read(model, read, plan);
-    let rate = read.rate.map(|(rate, _)| per_second(rate));
+    let rate = read.rate.map(|rate| per_second(rate.value));
     let on_demand = on_demand(&table.billing).then(|| prices.of(table.class).million_reads / 1e6);
     let source =
         plan.index.map_or_else(|| table.name.clone(), |index| format!("{}.{}", table.name, table.index_at(index).name));
@@ -145,7 +145,7 @@ fn write_line(
 ) -> WriteLine {
     let cost = write::write(model, write, plan);
     let brings = cascade::brought(model, &plans.dependents, plan);
-    let rate = write.rate.map(|(rate, _)| per_second(rate));
+    let rate = write.rate.map(|rate| per_second(rate.value));
     let entities: Vec<_> = plan.actions.iter().map(|action| action.entity).collect();
     let first = entities.first().and_then(|&id| model.entity(id).table).map(|table| model.table(table));
     let class = first.map_or(TableClass::Standard, |table| table.class);

@@ -36,7 +36,7 @@ pub fn in_index(model: &Model, entity: &Entity, index: &Index) -> u64 {
     let Some(projected) = &index.projection else { return whole };
     let of_table = entity.key.iter().flat_map(EntityKey::parts).map(|part| part.attribute.as_str());
     let of_index = index.partition.iter().chain(&index.sort).map(|attribute| attribute.name.as_str());
-    let copied = projected.iter().map(|(name, _)| name.as_str());
+    let copied = projected.iter().map(|name| name.value.as_str());
     let names: BTreeSet<&str> = of_table.chain(of_index).chain(copied).collect();
     names.into_iter().map(|name| attribute(entity, name)).sum::<u64>().clamp(1, whole)
 }
@@ -57,7 +57,7 @@ fn computed(model: &Model, entity: &Entity) -> u64 {
     let tag = entity
         .table
         .and_then(|table| model.table(table).tag.as_ref())
-        .map_or(0, |(tag, _)| tag.len() + entity.tag.len());
+        .map_or(0, |tag| tag.value.len() + entity.tag.len());
     (fields + templates + tag as u64).max(1)
 }
 

@@ -128,5 +128,5 @@ pub fn entries(entity: &Entity, key: &EntityKey, index: &Index, role: Role, acti
 
 fn is_copied(entity: &Entity, index: &Index, field: FieldId) -> bool {
     let name = &entity.field(field).name;
-    index.projection.as_ref().is_none_or(|names| names.iter().any(|(copied, _)| copied == name))
+    index.projection.as_ref().is_none_or(|names| names.iter().any(|copied| copied.value == *name))
 }

@@ -20,8 +20,8 @@ pub fn item(model: &Model, entity: &Entity, number: usize) -> Vec<(String, Value
             attributes.push((part.attribute.clone(), Value::String(text)));
         }
     }
-    if let Some((tag, _)) = entity.table.and_then(|table| model.table(table).tag.as_ref()) {
-        attributes.push((tag.clone(), Value::String(entity.tag.clone())));
+    if let Some(tag) = entity.table.and_then(|table| model.table(table).tag.as_ref()) {
+        attributes.push((tag.value.clone(), Value::String(entity.tag.clone())));
     }
     let fields = entity.fields.iter().map(|field| (field.name.clone(), value(field, number)));
     attributes.extend(fields);

@@ -64,7 +64,7 @@ pub fn first(model: &Model, write: &Write, plan: &WritePlan) -> Vec<String> {
 
 /// Returns the action of a transaction that deletes the item the write returns.
 fn deleted<'a>(write: &Write, plan: &'a WritePlan) -> Option<&'a PlannedAction> {
-    let entity = write.result.and_then(|(entity, _)| entity)?;
+    let entity = write.returned_entity()?;
     let mut its = plan.actions.iter().filter(|planned| planned.entity == entity);
     let is_made = its.clone().any(|planned| matches!(planned.role, Role::Put | Role::Update));
     its.find(|planned| planned.role == Role::Delete).filter(|_| plan.request == WriteKind::Transaction && !is_made)
@@ -73,7 +73,7 @@ fn deleted<'a>(write: &Write, plan: &'a WritePlan) -> Option<&'a PlannedAction> 
 /// Describes the read after a transaction that returns the item in its new state.
 #[must_use]
 pub fn after(model: &Model, write: &Write, plan: &WritePlan) -> Option<String> {
-    let entity = write.result.and_then(|(entity, _)| entity)?;
+    let entity = write.returned_entity()?;
     let mut written = plan.actions.iter().filter(|planned| planned.entity == entity);
     let first = written.find(|planned| matches!(planned.role, Role::Put | Role::Update))?;
     let is_read = plan.request == WriteKind::Transaction && first.role == Role::Update;

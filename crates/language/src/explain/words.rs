@@ -82,7 +82,7 @@ fn filtered(model: &Model, read: &Read, plan: &ReadPlan, filter: &Filter) -> Opt
             format!("only items whose `{}` equals the argument{cost}", parameter.field_name)
         }
         Filter::Tag(entities) => {
-            let tag = model.table(plan.table).tag.as_ref().map_or("", |(tag, _)| tag.as_str());
+            let tag = model.table(plan.table).tag.as_ref().map_or("", |tag| tag.value.as_str());
             let names: Vec<&str> = entities.iter().map(|&entity| model.entity(entity).tag.as_str()).collect();
             format!("only items whose `{tag}` is {}{cost}", names.join(" or "))
         }

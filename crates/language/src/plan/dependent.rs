@@ -22,7 +22,7 @@ use crate::schema::{
     Entity, EntityId, Expr, ExprKind, Field, FieldId, IndexId, LetSource, Model, Origin, Parameter, Place, Read,
     Result as ReadResult, Test, Type, Write,
 };
-use crate::span::Span;
+use crate::span::{Span, Spanned};
 
 use super::{ReadPlan, read, unique};
 
@@ -412,7 +412,7 @@ impl Refers<'_> {
             via: named,
             newest_first: None,
             ordered: None,
-            page: Some((PAGE_ITEMS, span)),
+            page: Some(Spanned::new(PAGE_ITEMS, span)),
             all: None,
             strong: (!self.lags(index)).then_some(span),
             filter: self.filter(by_key.len(), filtered, span),

@@ -1,6 +1,7 @@
 //! Computes the order of a read's items and compares it with the requested order.
 
 use crate::schema::{Entity, EntityId, FieldId, Format, Read, Type};
+use crate::span::Spanned;
 
 use super::bound::Given;
 use super::read::{Pass, attributes};
@@ -28,7 +29,7 @@ pub fn order(read: &Read, entity: &Entity, index: Option<crate::schema::IndexId>
 /// Checks the order that a read requests.
 pub(super) fn check(pass: &Pass<'_>, plan: &ReadPlan) -> Result<(), Obstacle> {
     let read = pass.read;
-    if let (Some((_, descending, span)), Some((newest, _))) = (read.ordered, read.newest_first)
+    if let (Some((_, descending, span)), Some(Spanned { value: newest, .. })) = (read.ordered, read.newest_first)
         && descending != newest
     {
         return Err(Obstacle::WrongOrder { span, actual: "the other direction, as the read requests too".to_owned() });
@@ -50,7 +51,7 @@ fn check_batch(pass: &Pass<'_>, plan: &ReadPlan) -> Result<(), Obstacle> {
 }
 
 fn wanted_span(read: &Read) -> Option<crate::span::Span> {
-    read.ordered.map(|(_, _, span)| span).or(read.newest_first.map(|(_, span)| span))
+    read.ordered.map(|(_, _, span)| span).or(read.newest_first.map(|newest| newest.span))
 }
 
 fn check_entity(pass: &Pass<'_>, entity: &Entity) -> Result<(), Obstacle> {

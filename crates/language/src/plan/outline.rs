@@ -67,9 +67,9 @@ impl Outline {
         }
         let mut attributes: Attributes =
             sources.keys().map(|name| ((*name).to_owned(), AttributeValue::Null)).collect();
-        if let Some((tag, _)) = &table.tag {
-            sources.insert(tag, Source::Tag);
-            attributes.insert(tag.clone(), entity.tag.as_str().into());
+        if let Some(tag) = &table.tag {
+            sources.insert(&tag.value, Source::Tag);
+            attributes.insert(tag.value.clone(), entity.tag.as_str().into());
         }
         let mut names: Vec<&String> = entity.fields.iter().map(|field| &field.name).collect();
         names.sort_unstable();

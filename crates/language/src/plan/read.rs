@@ -5,6 +5,7 @@ use crate::schema::{
     Entity, EntityId, EntityKey, ExprKind, FieldId, IndexId, KeyAttribute, KeyCondition, KeyTest, Model, Origin,
     Permission, Place, Read, Result as ReadResult, Table, TableId, Test, Type, words,
 };
+use crate::span::Spanned;
 
 use super::bound::{self, Given};
 use super::{
@@ -404,8 +405,8 @@ impl<'a> Pass<'a> {
             index: self.index,
             partition: Vec::new(),
             sort: SortCondition::default(),
-            backwards: descending || self.read.newest_first.is_some_and(|(newest, _)| newest),
-            page: self.read.page.map(|(page, _)| page),
+            backwards: descending || self.read.newest_first.is_some_and(|newest| newest.value),
+            page: self.read.page.map(|page| page.value),
             strong: self.read.strong.is_some(),
             filters: self.stated_filters(),
             matches: Vec::new(),
@@ -421,7 +422,7 @@ impl<'a> Pass<'a> {
         if self.read.filter.is_some() {
             filters.push(Filter::Where);
         }
-        if let Some((attribute, _)) = &self.model.table(self.table).ttl
+        if let Some(Spanned { value: attribute, .. }) = &self.model.table(self.table).ttl
             && self.read.with_expired.is_none()
             && self.entities.iter().any(|&id| self.model.entity(id).field_named(attribute).is_some())
         {

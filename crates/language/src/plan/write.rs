@@ -152,7 +152,7 @@ fn changes_within(entity: &Entity, action: &Action, field: FieldId) -> bool {
 
 /// Returns true if an action changes the expiry time of the item.
 fn changes_end(table: &Table, entity: &Entity, action: &Action) -> bool {
-    let end = table.ttl.as_ref().and_then(|(name, _)| entity.field_named(name));
+    let end = table.ttl.as_ref().and_then(|ttl| entity.field_named(&ttl.value));
     end.is_some_and(|end| changes(action, end))
 }
 

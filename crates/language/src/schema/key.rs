@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::document::ast::{Billing, Encryption, KeyType, StreamView, TableClass};
-use crate::span::Span;
+use crate::span::{Span, Spanned};
 
 use super::FieldId;
 
@@ -35,11 +35,11 @@ pub struct Table {
     /// Secondary indexes in source order.
     pub indexes: Vec<Index>,
     /// Attribute that holds the entity name of an item.
-    pub tag: Option<(String, Span)>,
+    pub tag: Option<Spanned<String>>,
     /// Attribute that holds the expiry time of an item.
-    pub ttl: Option<(String, Span)>,
+    pub ttl: Option<Spanned<String>>,
     /// Stream view type; `None` if the table has no stream.
-    pub stream: Option<(StreamView, Span)>,
+    pub stream: Option<Spanned<StreamView>>,
     /// Encryption at rest.
     pub encryption: Encryption,
     /// Billing mode.
@@ -85,7 +85,7 @@ pub struct Index {
     /// Sort key attributes.
     pub sort: Vec<KeyAttribute>,
     /// Projected attributes besides the keys; `None` projects everything.
-    pub projection: Option<Vec<(String, Span)>>,
+    pub projection: Option<Vec<Spanned<String>>>,
     /// True if the author declared that items without the index keys are intentionally not in the index.
     pub sparse: bool,
 }

@@ -3,7 +3,7 @@
 use keyform_core::expression::Comparator;
 
 use crate::document::ast::{Number, Presence, Rate, Verb};
-use crate::span::Span;
+use crate::span::{Span, Spanned};
 
 use super::expression::{Expr, ExprKind, Origin, Place};
 use super::field::Type;
@@ -139,11 +139,11 @@ pub struct Read {
     /// Index named by `via`; its id is `None` if the index does not exist (reported).
     pub via: Option<(String, Span, Option<IndexId>)>,
     /// `newest first` (true) or `oldest first` (false).
-    pub newest_first: Option<(bool, Span)>,
+    pub newest_first: Option<Spanned<bool>>,
     /// `ordered by FIELD`: field of the first entity that has it, and true if descending.
     pub ordered: Option<((EntityId, FieldId), bool, Span)>,
     /// `page 50`
-    pub page: Option<(u64, Span)>,
+    pub page: Option<Spanned<u64>>,
     /// `all`
     pub all: Option<Span>,
     /// `strong`
@@ -159,7 +159,7 @@ pub struct Read {
     /// `key "PK", "SK"`
     pub key: Option<KeyCondition>,
     /// `400/s`
-    pub rate: Option<(Rate, Span)>,
+    pub rate: Option<Spanned<Rate>>,
     /// `allow` clause.
     pub allow: Option<Permission>,
 }
@@ -228,14 +228,14 @@ pub struct Write {
     pub docs: Vec<String>,
     /// Parameters in source order.
     pub parameters: Vec<Parameter>,
-    /// Entity it returns.
-    pub result: Option<(Option<EntityId>, Span)>,
+    /// Entity it returns; `None` inside if the name did not resolve (reported).
+    pub result: Option<Spanned<Option<EntityId>>>,
     /// `idempotent`
     pub idempotent: Option<Span>,
     /// `batch`
     pub batch: Option<Span>,
     /// `50/s`
-    pub rate: Option<(Rate, Span)>,
+    pub rate: Option<Spanned<Rate>>,
     /// `allow` clause.
     pub allow: Option<Permission>,
     /// Values that are read or computed before the request, in order.
@@ -248,6 +248,12 @@ pub struct Write {
 }
 
 impl Write {
+    /// Returns the entity of the item that the write returns.
+    #[must_use]
+    pub fn returned_entity(&self) -> Option<EntityId> {
+        self.result.and_then(|result| result.value)
+    }
+
     /// Returns true if the predicate holds for an action, including actions inside `for`.
     pub(crate) fn any_action(&self, is: &mut dyn FnMut(&Action) -> bool) -> bool {
         any(&self.steps, is)

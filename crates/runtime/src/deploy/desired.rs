@@ -63,7 +63,7 @@ fn one(table: &Table, variables: &BTreeMap<String, String>) -> Result<Desired, D
         name: table.name.clone(),
         own: false,
         create: bind::table_request(table, name),
-        ttl: table.ttl.as_ref().map(|(attribute, _)| attribute.clone()),
+        ttl: table.ttl.as_ref().map(|ttl| ttl.value.clone()),
         recovery: table.recovery,
     })
 }

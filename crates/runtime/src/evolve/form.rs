@@ -109,7 +109,7 @@ impl Side {
         if is_sentinel(&self.table, item) {
             return false;
         }
-        match self.table.tag.as_ref().and_then(|(tag, _)| item.get(tag)) {
+        match self.table.tag.as_ref().and_then(|tag| item.get(&tag.value)) {
             Some(AttributeValue::S(tag)) => *tag == self.entity.tag && self.has_key(item),
             _ => self.has_key(item),
         }
@@ -365,7 +365,7 @@ impl Form {
 
     /// Returns the attributes that are neither fields nor keys. They are copied unchanged.
     fn extras(&self, old: &Attributes) -> Attributes {
-        let tag = |side: &Side| side.table.tag.as_ref().map(|(tag, _)| tag.clone());
+        let tag = |side: &Side| side.table.tag.as_ref().map(|tag| tag.value.clone());
         let is_key = |name: &str| {
             let keys = self.old.key_attributes().chain(self.new.key_attributes());
             keys.into_iter().any(|key| key == name)
@@ -424,10 +424,10 @@ impl Form {
         }
         self.seal(&self.old, &mut item, |name| !self.in_place || !sealed.contains_key(name))?;
         // An item that had no tag gets none.
-        if let (Some(base), Some((tag, _))) = (base, &self.old.table.tag)
-            && !base.contains_key(tag)
+        if let (Some(base), Some(tag)) = (base, &self.old.table.tag)
+            && !base.contains_key(&tag.value)
         {
-            item.remove(tag);
+            item.remove(&tag.value);
         }
         Ok(item)
     }

@@ -94,7 +94,7 @@ impl Runner {
     pub(super) fn is_over(&self, id: EntityId, item: &Item) -> bool {
         let entity = self.checked.model.entity(id);
         let ttl = entity.table.and_then(|table| self.checked.model.table(table).ttl.as_ref());
-        let end = ttl.filter(|(name, _)| entity.field_named(name).is_some()).and_then(|(name, _)| item.get(name));
+        let end = ttl.filter(|ttl| entity.field_named(&ttl.value).is_some()).and_then(|ttl| item.get(&ttl.value));
         let now = self.surroundings.now_millis().div_euclid(1000);
         matches!(end.map(|end| end.to_tree()), Some(AttributeValue::N(end)) if end < now.into())
     }
@@ -129,7 +129,7 @@ impl Runner {
 fn is_of(model: &Model, id: EntityId, item: &Item, only: bool) -> bool {
     let entity = model.entity(id);
     let tag = entity.table.and_then(|table| model.table(table).tag.as_ref());
-    match tag.and_then(|(tag, _)| item.get(tag)) {
+    match tag.and_then(|tag| item.get(&tag.value)) {
         Some(ValueRef::S(tagged)) => tagged == entity.tag,
         _ => !is_sentinel(model, entity, item) && (only || has_key(model, id, item)),
     }

@@ -248,7 +248,7 @@ impl Runner {
         let keys: Vec<String> = table.key_names().map(str::to_owned).collect();
         let view = index.map(|index| IndexView {
             keys: [names(&index.partition), names(&index.sort)].concat(),
-            copied: index.projection.as_ref().map(|copied| copied.iter().map(|(name, _)| name.clone()).collect()),
+            copied: index.projection.as_ref().map(|copied| copied.iter().map(|name| name.value.clone()).collect()),
         });
         let (reach, range, filter, projection) = parts(matched.request, &view, &keys);
         let expiry = plan.filters.iter().find_map(|filter| match filter {

@@ -348,7 +348,7 @@ impl<'a> Merge<'a> {
         let Some(index) = self.plan.index.map(|index| self.table.index_at(index)) else { return item };
         let Some(names) = &index.projection else { return item };
         let keys: Vec<&str> = self.key_names().collect();
-        let is_there = |name: &str| keys.contains(&name) || names.iter().any(|(other, _)| other == name);
+        let is_there = |name: &str| keys.contains(&name) || names.iter().any(|other| other.value == name);
         item.into_iter().filter(|(name, _)| is_there(name)).collect()
     }
 

@@ -15,8 +15,8 @@
 //!
 //! Rarely used steps run in boxed futures, which keeps the future of a simple call small.
 //!
-//! While an evolution is open, `evolving` and `merged` read the new form and then the old one; a step of
-//! each write migrates the items that it touches. `live` supports live reads. `tables` creates the store's tables, `reseal`
+//! While an evolution is open, `evolving` and `merged` read the new form and then the old one; a step of each write
+//! migrates the items that it touches. `live` supports live reads. `tables` creates the store's tables, `reseal`
 //! re-encrypts fields under a new key. Clock, randomness and sleeping come from a [`World`], so tests control
 //! them.
 

@@ -84,7 +84,7 @@ pub fn key_names(entity: &Entity) -> Vec<&str> {
 /// Returns the field by which an entity expires.
 pub fn end_field(model: &Model, id: EntityId) -> Option<FieldId> {
     let entity = model.entity(id);
-    let (name, _) = entity.table.and_then(|table| model.table(table).ttl.as_ref())?;
+    let name = &entity.table.and_then(|table| model.table(table).ttl.as_ref())?.value;
     entity.field_named(name)
 }
 

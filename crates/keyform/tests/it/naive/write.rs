@@ -158,7 +158,7 @@ impl Pass<'_> {
             fields.extend(made.clone());
             self.deleted.push(Stored { entity: id, fields });
         }
-        let is_returned = self.write.result.is_some_and(|(result, _)| result == Some(id));
+        let is_returned = self.write.returned_entity() == Some(id);
         match after.map(|fields| Stored { entity: id, fields }) {
             Some(stored) => {
                 self.keep_unique(action, &stored)?;

@@ -139,3 +139,98 @@ pub fn taken_name(field: &str) -> String {
     let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
     format!("{first}{}Taken", letters.as_str())
 }
+
+#[cfg(test)]
+mod tests {
+    use keyform_core::AttributeValue;
+    use keyform_core::operation::{BatchWriteItem, WriteRequest};
+
+    use super::*;
+    use crate::Checked;
+    use crate::explain::sample::Sample;
+
+    const MODEL: &str = r#"
+        model people
+        table People { key pk, sk }
+        entity Person in People {
+          key "PERSON#{name}", "META"
+          name:  slug(1..20)
+          nick:  slug(1..20) unique
+          title: string(1..20)?
+        }
+        entity Badge in People {
+          key "NICK#{nick}", "BADGE#{badge}"
+          nick:  ref Person.nick cascade
+          badge: slug(1..20)
+        }
+        entity Tag in People {
+          key "TAG#{tag}", "META"
+          tag: slug(1..20)
+        }
+        write make(name, nick) { create Person {} else Taken }
+        write entitle(name, title) { update Person(name) { title = title } else Unknown }
+        write renick(name, nick) { update Person(name) { nick = nick } else Unknown }
+        write leave(name) { delete Person(name) }
+        write untag(tag) { delete Tag(tag) }
+        write look(name, tag) { check Person(name) exists else Unknown  put Tag {} }
+        write tagAll(tags: list<slug(1..20)>) batch { for tag in tags max 3 { put Tag { tag = tag } } }
+    "#;
+
+    fn checked() -> Checked {
+        let checked = Checked::read(MODEL);
+        assert!(!checked.has_errors(), "{:?}", checked.diagnostics);
+        checked
+    }
+
+    fn named<'a>(checked: &'a Checked, name: &str) -> (&'a Write, &'a WritePlan) {
+        let mut all = checked.model.writes.iter().zip(&checked.plans.writes);
+        let (write, plan) = all.find(|(write, _)| write.name == name).unwrap();
+        (write, plan.as_ref().unwrap())
+    }
+
+    #[test]
+    fn only_items_that_the_request_depends_on_are_read_first() {
+        let checked = checked();
+        let sample = Sample::new(&checked.model);
+        let check = |name: &str, expected: &[&str]| {
+            let (write, _) = named(&checked, name);
+            let inputs = sample.of_write(write).unwrap();
+            let reads = read_first(&checked.model, write, &inputs).unwrap();
+            let keys: Vec<&AttributeValue> = reads.iter().map(|get| &get.key["pk"]).collect();
+            let begins = |(key, expected): (&&AttributeValue, &&str)| matches!(key, AttributeValue::S(key) if key.starts_with(expected));
+            assert_eq!(keys.len(), expected.len(), "{name}: {keys:?}");
+            assert!(keys.iter().zip(expected).all(begins), "{name}: {keys:?}");
+            assert!(reads.iter().all(|get| get.consistent), "{name}");
+        };
+        check("make", &[]);
+        check("entitle", &[]);
+        check("renick", &["PERSON#"]);
+        check("leave", &["PERSON#"]);
+        check("untag", &[]);
+        check("look", &[]);
+        check("tagAll", &[]);
+    }
+
+    #[test]
+    fn a_for_is_bound_once_per_element_up_to_its_limit() {
+        let checked = checked();
+        let sample = Sample::new(&checked.model);
+        let (write, plan) = named(&checked, "tagAll");
+        let bound = |count: usize| {
+            let mut inputs = sample.of_write(write).unwrap();
+            let tags = (0..count).map(|number| format!("tag{number}").into()).collect();
+            inputs.arguments.to_mut().insert("tags".to_owned(), AttributeValue::L(tags));
+            super::write(&checked.model, write, plan, &inputs)
+        };
+        let Some(Operation::BatchWriteItem(BatchWriteItem { tables, .. })) = bound(3).unwrap().operation else {
+            panic!("no batch")
+        };
+        assert!(matches!(tables.as_slice(), [(_, puts)] if puts.len() == 3 && matches!(puts[0], WriteRequest::Put(_))));
+        assert_eq!(bound(4).unwrap_err(), BindError::TooMany { list: "`tags`".to_owned(), most: 3 });
+    }
+
+    #[test]
+    fn a_refusal_for_a_taken_value_is_named_after_its_field() {
+        assert_eq!(taken_name("email"), "EmailTaken");
+    }
+}

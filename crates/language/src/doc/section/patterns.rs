@@ -70,7 +70,7 @@ fn request(model: &Model, plan: &ReadPlan) -> String {
 /// Formats order, page size and filters of a read.
 fn then(checked: &Checked, read: &Read, plan: &ReadPlan) -> String {
     let mut parts = Vec::new();
-    parts.extend(read.newest_first.map(|(newest, _)| if newest { "newest first" } else { "oldest first" }.to_owned()));
+    parts.extend(read.newest_first.map(|newest| if newest.value { "newest first" } else { "oldest first" }.to_owned()));
     parts.extend(plan.page.map(|page| format!("pages of {page}")));
     for filter in &plan.filters {
         parts.push(match filter {

@@ -6,6 +6,7 @@ use crate::doc::block::Page;
 use crate::doc::sample;
 use crate::document::ast::{Billing, Encryption, StreamView, TableClass};
 use crate::schema::{Index, Model, Table, TableId};
+use crate::span::Spanned;
 
 use super::{code, overview};
 
@@ -23,13 +24,13 @@ pub(crate) fn write(model: &Model, page: &mut Page) {
 fn settings(table: &Table) -> Vec<String> {
     let mut lines =
         vec![format!("name in the store: `{}`", table.physical), format!("key: `{}`", overview::key(table))];
-    if let Some((tag, _)) = &table.tag {
+    if let Some(Spanned { value: tag, .. }) = &table.tag {
         lines.push(format!("`{tag}` holds the entity of each item"));
     }
-    if let Some((ttl, _)) = &table.ttl {
+    if let Some(Spanned { value: ttl, .. }) = &table.ttl {
         lines.push(format!("items expire by `{ttl}`"));
     }
-    if let Some((view, _)) = table.stream {
+    if let Some(Spanned { value: view, .. }) = table.stream {
         lines.push(format!("stream: {}", stream(view)));
     }
     match &table.encryption {
@@ -61,7 +62,7 @@ fn index(index: &Index) -> Vec<String> {
     let copies = match &index.projection {
         None => "everything".to_owned(),
         Some(names) if names.is_empty() => "the keys".to_owned(),
-        Some(names) => names.iter().map(|(name, _)| code(name)).collect::<Vec<_>>().join(", "),
+        Some(names) => names.iter().map(|name| code(&name.value)).collect::<Vec<_>>().join(", "),
     };
     let mut remarks: Vec<String> = index.docs.iter().map(|line| line.trim().to_owned()).collect();
     remarks.extend(index.local.then(|| "local".to_owned()));

@@ -3,7 +3,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::schema::Model;
 use crate::schema::key::{Table, TableId};
-use crate::span::Span;
+use crate::span::{Span, Spanned};
 
 use super::code;
 use super::found::{Found, nearest};
@@ -24,7 +24,7 @@ pub(super) fn check(model: &mut Model, found: &mut Found) {
 fn own(table: &Table) -> Vec<String> {
     let indexes = table.indexes.iter().flat_map(|index| index.partition.iter().chain(&index.sort));
     let names = table.key_names().chain(indexes.map(|attribute| attribute.name.as_str()));
-    names.chain(table.tag.iter().map(|(name, _)| name.as_str())).map(str::to_owned).collect()
+    names.chain(table.tag.iter().map(|tag| tag.value.as_str())).map(str::to_owned).collect()
 }
 
 struct Known {
@@ -35,7 +35,7 @@ struct Known {
 impl Known {
     fn check(&self, table: &mut Table, found: &mut Found) {
         for index in &mut table.indexes {
-            for (name, span) in index.projection.iter_mut().flatten() {
+            for Spanned { value: name, span } in index.projection.iter_mut().flatten() {
                 self.one(name, *span, &format!("index `{}` projects `{name}`", index.name), found);
             }
         }

@@ -245,7 +245,7 @@ impl Filler<'_> {
     /// Returns true if only a field fills the attribute: it is neither a table key nor the tag.
     fn is_field(&self, attribute: &str) -> bool {
         let key = self.table.key_names().any(|name| name == attribute);
-        let tag = self.table.tag.as_ref().is_some_and(|(name, _)| name == attribute);
+        let tag = self.table.tag.as_ref().is_some_and(|tag| tag.value == attribute);
         !key && !tag && self.entity.field_named(attribute).is_some()
     }
 
@@ -261,7 +261,7 @@ impl Filler<'_> {
     /// Returns the implicit source of an attribute: the tag, the entity's key, or a field of its name.
     fn attribute(&self, name: &str) -> Option<Template> {
         let Entity { key, tag, name_span, .. } = self.entity;
-        if self.table.tag.as_ref().is_some_and(|(attribute, _)| attribute == name) {
+        if self.table.tag.as_ref().is_some_and(|tag| tag.value == name) {
             return Some(Template { parts: vec![Part::Text(tag.clone())], span: *name_span });
         }
         let own = key.iter().flat_map(|key| key.partition.iter().chain(&key.sort));

@@ -8,7 +8,7 @@ use crate::schema::field::Type;
 use crate::schema::key::{Part, Template};
 use crate::schema::pattern::{KeyCondition, KeyTest, Parameter, Permission, Read, Result, Test};
 use crate::schema::{EntityId, FieldId, Model};
-use crate::span::Span;
+use crate::span::{Span, Spanned};
 
 use super::expression::Scope;
 use super::found::Found;
@@ -116,13 +116,13 @@ impl Reading<'_> {
         let span = line.span;
         match &line.value {
             ReadClause::Via(name) => read.via = Some(self.via(name, found)),
-            ReadClause::NewestFirst => read.newest_first = Some((true, span)),
-            ReadClause::OldestFirst => read.newest_first = Some((false, span)),
+            ReadClause::NewestFirst => read.newest_first = Some(Spanned::new(true, span)),
+            ReadClause::OldestFirst => read.newest_first = Some(Spanned::new(false, span)),
             ReadClause::Ordered { field, descending } => {
                 let known = self.field(read, field, found);
                 read.ordered = known.map(|field| (field, *descending, span));
             }
-            ReadClause::Page(size) => read.page = Some((*size, span)),
+            ReadClause::Page(size) => read.page = Some(Spanned::new(*size, span)),
             ReadClause::All => read.all = Some(span),
             ReadClause::Strong => read.strong = Some(span),
             ReadClause::Where(condition) => {
@@ -137,7 +137,7 @@ impl Reading<'_> {
             ReadClause::Scan => read.scan = Some(span),
             ReadClause::WithExpired => read.with_expired = Some(span),
             ReadClause::Key(key) => read.key = Some(self.key(key, span, found)),
-            ReadClause::Rate(rate) => read.rate = Some((*rate, span)),
+            ReadClause::Rate(rate) => read.rate = Some(Spanned::new(*rate, span)),
             ReadClause::Permit(it) => read.allow = Some(permission(it, span, &self.scope(Vec::new()), found)),
             ReadClause::Allow(_) => {}
         }

@@ -4,7 +4,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{self, Billing, Encryption, KeyType, Projection, TableClass, TableEntry};
 use crate::schema::key::{Index, KeyAttribute, Table};
-use crate::span::Span;
+use crate::span::{Span, Spanned};
 
 use super::code;
 use super::found::Found;
@@ -91,9 +91,9 @@ fn entry(table: &mut Table, line: &ast::Line<TableEntry>, found: &mut Found) {
     match &line.value {
         TableEntry::Key(attributes) => key(table, attributes, line.span, found),
         TableEntry::Index(it) => index(table, it, line, found),
-        TableEntry::Tag(name) => table.tag = Some((name.text.clone(), name.span)),
-        TableEntry::Ttl(name) => table.ttl = Some((name.text.clone(), name.span)),
-        TableEntry::Stream(view) => table.stream = Some((*view, line.span)),
+        TableEntry::Tag(name) => table.tag = Some(Spanned::new(name.text.clone(), name.span)),
+        TableEntry::Ttl(name) => table.ttl = Some(Spanned::new(name.text.clone(), name.span)),
+        TableEntry::Stream(view) => table.stream = Some(Spanned::new(*view, line.span)),
         TableEntry::Encryption(how) => table.encryption = how.clone(),
         TableEntry::Billing(how) => table.billing = how.clone(),
         TableEntry::Class(class) => table.class = *class,
@@ -151,11 +151,13 @@ fn index(table: &mut Table, it: &ast::Index, line: &ast::Line<TableEntry>, found
     });
 }
 
-fn projection(it: Option<&Projection>) -> Option<Vec<(String, Span)>> {
+fn projection(it: Option<&Projection>) -> Option<Vec<Spanned<String>>> {
     match it {
         None | Some(Projection::All) => None,
         Some(Projection::Keys) => Some(Vec::new()),
-        Some(Projection::Include(names)) => Some(names.iter().map(|name| (name.text.clone(), name.span)).collect()),
+        Some(Projection::Include(names)) => {
+            Some(names.iter().map(|name| Spanned::new(name.text.clone(), name.span)).collect())
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::schema::pattern::{
     Action, ChangeKind, For, Let, LetSource, Outcome, Parameter, Permission, Require, Step, Write,
 };
 use crate::schema::{EntityId, Model};
-use crate::span::Span;
+use crate::span::{Span, Spanned};
 
 use super::expression::Scope;
 use super::found::Found;
@@ -33,8 +33,8 @@ pub(super) fn resolve(
     // Written entities come first: a parameter is preferably a field of a written entity, not of one that is only
     // checked.
     entities.extend(checked);
-    let result = it.result.as_ref().map(|name| (names.entity(name, found), name.span));
-    entities.extend(result.and_then(|(entity, _)| entity));
+    let result = it.result.as_ref().map(|name| Spanned::new(names.entity(name, found), name.span));
+    entities.extend(result.and_then(|result| result.value));
     let parameters = parameter::resolve(types, &it.parameters, &entities, &mention::in_write(it), found);
     let mut write = outline(declared, parameters.clone(), result);
     clauses(&mut write, it, found);
@@ -84,7 +84,7 @@ fn touched(
 fn outline(
     declared: Declared<'_, ast::Write>,
     parameters: Vec<Parameter>,
-    result: Option<(Option<EntityId>, Span)>,
+    result: Option<Spanned<Option<EntityId>>>,
 ) -> Write {
     let it = declared.value;
     Write {
@@ -110,7 +110,7 @@ fn clauses(write: &mut Write, it: &ast::Write, found: &mut Found) {
         let first = match &line.value {
             WriteClause::Idempotent => write.idempotent.replace(span),
             WriteClause::Batch => write.batch.replace(span),
-            WriteClause::Rate(rate) => write.rate.replace((*rate, span)).map(|(_, first)| first),
+            WriteClause::Rate(rate) => write.rate.replace(Spanned::new(*rate, span)).map(|first| first.span),
             WriteClause::Allow(_) => None,
         };
         if let Some(first) = first {

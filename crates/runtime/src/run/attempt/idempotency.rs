@@ -28,7 +28,7 @@ use keyform_language::bind::BoundAction;
 use keyform_language::plan::WriteKind;
 use keyform_language::schema::Write;
 
-use super::returned_item::{Promised, returned, returned_action, returned_entity};
+use super::returned_item::{Promised, returned, returned_action};
 use super::state::{Attempt, Bound, Decided, Sent, WriteCall, Written};
 use super::step::{Hook, Step};
 use crate::run::{Call, Caller, Found, RunError, Runner, arguments};
@@ -211,7 +211,7 @@ async fn foreseen(
     actions: &[TransactAction],
     bound: &[BoundAction],
 ) -> Result<Option<Foreseen>, RunError> {
-    let Some(entity) = returned_entity(of.write) else { return Ok(None) };
+    let Some(entity) = of.write.returned_entity() else { return Ok(None) };
     Ok(match returned_action(of.plan, entity, actions, bound).map(|(action, _)| action) {
         Some(TransactAction::Put { item, .. }) => Some(Foreseen::Item(without_secrets(of, item.clone()))),
         Some(TransactAction::Update { table, key, .. }) => Some(Foreseen::Place(table.clone(), key.clone())),
@@ -232,7 +232,7 @@ fn without_secrets(of: &WriteCall<'_>, mut item: Attributes) -> Attributes {
 /// Returns the names of the secret fields of the entity that a write returns.
 fn secrets<'a>(of: &WriteCall<'a>) -> impl Iterator<Item = &'a String> + use<'a> {
     let model = &of.runner.checked.model;
-    let fields = returned_entity(of.write).into_iter().flat_map(|entity| &model.entity(entity).fields);
+    let fields = of.write.returned_entity().into_iter().flat_map(|entity| &model.entity(entity).fields);
     fields.filter(|field| field.flags.secret.is_some()).map(|field| &field.name)
 }
 
@@ -261,7 +261,7 @@ async fn repeated(of: &WriteCall<'_>, once: &Once) -> Result<Option<Result<Optio
     if record.get(REQUEST) != Some(&once.request.as_str().into()) {
         return Ok(Some(Err(RunError::KeyReused)));
     }
-    let Some(entity) = returned_entity(of.write) else { return Ok(Some(Ok(None))) };
+    let Some(entity) = of.write.returned_entity() else { return Ok(Some(Ok(None))) };
     let item = match (record.get(ANSWER), record.get(PLACE_TABLE), record.get(PLACE_KEY)) {
         (Some(AttributeValue::M(item)), ..) => Some(Item::from(item)),
         (_, Some(AttributeValue::S(table)), Some(AttributeValue::M(key))) => {

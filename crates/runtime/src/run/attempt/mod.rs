@@ -3,8 +3,8 @@
 //! [`STEPS`] is the list. Each step is one feature in a file of its own and has up to five hooks:
 //!
 //! ```text
-//! admit ─▶ Read ──read, bind──▶ Bound ──before, send──▶ Sent ──decide──▶ Decided ──after──▶ the answer, or one more Read
-//!            └─── a refusal or an error of any hook before the send ───────▲
+//! admit ─▶ Read ──read, bind──▶ Bound ──before, send──▶ Sent ──decide──▶ Decided ──after──▶ answer, or Read again
+//!           └─────── an error or refusal of any hook before the send ───────▲
 //! ```
 //!
 //! 1. `admit` refuses a call that no attempt can serve. Nothing has been sent yet.

@@ -7,7 +7,7 @@ use keyform_core::operation::{GetItem, ReturnValues, TransactAction};
 use keyform_core::{Attributes, Item, Operation, Output};
 use keyform_language::bind::BoundAction;
 use keyform_language::plan::WritePlan;
-use keyform_language::schema::{EntityId, Write};
+use keyform_language::schema::EntityId;
 
 use super::state::{Attempt, Bound, Sent, WriteCall, Written};
 use super::step::{Hook, Step};
@@ -75,14 +75,9 @@ impl Step for ReturnedItem {
     }
 }
 
-/// Returns the entity of the item that a write returns.
-pub(super) fn returned_entity(write: &Write) -> Option<EntityId> {
-    write.result.and_then(|(entity, _)| entity)
-}
-
 /// Converts the item of a response, if the write returns it.
 pub(super) fn returned(of: &WriteCall<'_>, item: &Item) -> Result<Option<Found>, RunError> {
-    match returned_entity(of.write) {
+    match of.write.returned_entity() {
         Some(entity) => of.runner.found(&[entity], item),
         None => Ok(None),
     }
@@ -110,7 +105,7 @@ async fn before_delete(
 
 /// Returns the source of the item that the write returns.
 fn promised(of: &WriteCall<'_>, state: &Bound) -> Result<Option<Promised>, RunError> {
-    let Some(entity) = returned_entity(of.write) else { return Ok(None) };
+    let Some(entity) = of.write.returned_entity() else { return Ok(None) };
     let known = |action: Option<&BoundAction>, item| {
         let planned = action.and_then(|action| of.plan.at(&action.step));
         let outline = planned.and_then(|planned| planned.outline.as_deref());

@@ -86,30 +86,60 @@ guard ownsAccount(name) = exists Account(name) where owner = caller.userId
 
 read account(name) -> Account? strong  allow public
 
-write open(name, owner, pin) -> Account { create Account {} else Taken }
-write pay(name, amount: int(1..100)) -> Account { update Account(name) { balance += amount } else UnknownAccount }
-write close(name) -> Account { delete Account(name) }
+write open(name, owner, pin) -> Account {
+  allow system
+  create Account {} else Taken
+}
+write pay(name, amount: int(1..100)) -> Account {
+  allow system
+  update Account(name) { balance += amount } else UnknownAccount
+}
+write close(name) -> Account {
+  allow system
+  delete Account(name)
+}
 write spend(name) -> Account {
   allow ownsAccount(name)
   update Account(name) { balance -= 1 } else UnknownAccount
 }
 write copy(name, to: slug(1..20)) {
+  allow system
   let source = account(name) else UnknownAccount
   create Account { name = to, owner = source.owner, pin = source.pin } else Taken
 }
 write move(name, to: slug(1..20)) -> Account idempotent {
+  allow system
   update Account(name) { balance -= 1 } else UnknownAccount
-  update Account(name = to) { balance += 1 } else UnknownTarget
+  update Account(to) { balance += 1 } else UnknownTarget
 }
 write import(names: list<slug(1..20)>) batch {
-  for name in names max 100 { put Account { name = name, owner = "all", pin = "0000" } }
+  allow system
+  for name in names { put Account { name = name, owner = "all", pin = "0000" } }
 }
-write changeEmail(name, email) -> User { update User(name) { email = email } else UnknownUser }
-write keep(shelf) { create Shelf {} else keep }
-write clear(shelf) { delete Shelf(shelf) if exists else NoShelf }
-write clearAll(shelves: list<slug(1..40)>) batch { for shelf in shelves max 25 { delete Shelf(shelf) } }
-write leave(room) { delete Room(room) }
-write touch(session, ends) -> Session { upsert Session(session) { hits += 1, ends = ends } }
+write changeEmail(name, email) -> User {
+  allow system
+  update User(name) { email = email } else UnknownUser
+}
+write keep(shelf) {
+  allow system
+  create Shelf {} else keep
+}
+write clear(shelf) {
+  allow system
+  delete Shelf(shelf) if exists else NoShelf
+}
+write clearAll(shelves: list<slug(1..40)>) batch {
+  allow system
+  for shelf in shelves max 25 { delete Shelf(shelf) }
+}
+write leave(room) {
+  allow system
+  delete Room(room)
+}
+write touch(session, ends) -> Session {
+  allow system
+  upsert Session(session) { hits += 1, ends = ends }
+}
 "#;
 
 /// A call of one write of the model, on a scripted store.

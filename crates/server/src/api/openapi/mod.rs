@@ -92,7 +92,7 @@ fn schemas(model: &Model) -> Map<String, Value> {
 fn returned(model: &Model) -> Vec<EntityId> {
     let of = |pattern: Pattern<'_>| match pattern {
         Pattern::Read(read) => read.result.entities(),
-        Pattern::Write(write) => write.result.and_then(|(entity, _)| entity).into_iter().collect(),
+        Pattern::Write(write) => write.returned_entity().into_iter().collect(),
     };
     let seen: Vec<EntityId> = Pattern::reachable(model).flat_map(of).collect();
     model.entity_ids().filter(|id| seen.contains(id)).collect()
@@ -378,7 +378,7 @@ fn read_schema(model: &Model, read: &Read) -> Value {
 
 /// Returns the schema of a write's result; nullable if the write may do nothing.
 fn write_schema(model: &Model, write: &Write, pattern: Pattern<'_>) -> Option<Value> {
-    let (entity, _) = write.result?;
+    let entity = write.result?.value;
     let item = reference(model, entity);
     Some(if pattern.may_be_none() { json!({ "anyOf": [item, { "type": "null" }] }) } else { item })
 }

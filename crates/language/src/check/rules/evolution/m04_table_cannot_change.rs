@@ -93,7 +93,7 @@ fn globals(old: &Table, new: &Table) -> Option<Diagnostic> {
 
 fn differs(old: &Index, new: &Index) -> bool {
     let projected = |index: &Index| {
-        index.projection.as_ref().map(|names| names.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>())
+        index.projection.as_ref().map(|names| names.iter().map(|name| name.value.clone()).collect::<Vec<_>>())
     };
     signature(&old.partition) != signature(&new.partition)
         || signature(&old.sort) != signature(&new.sort)

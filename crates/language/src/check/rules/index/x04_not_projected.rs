@@ -21,7 +21,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
         let table = context.model.table(plan.table);
         let index = table.index_at(id);
         let Some(projection) = &index.projection else { continue };
-        let held = |name: &str| projection.iter().any(|(own, _)| own == name) || is_key(table, index, name);
+        let held = |name: &str| projection.iter().any(|own| own.value == name) || is_key(table, index, name);
         findings.extend(missing_for_filter(context, read, plan, index, &held));
         for &entity in &plan.returns {
             findings.extend(missing_in_answer(context.model, (read, plan), index, context.model.entity(entity), &held));
@@ -60,7 +60,7 @@ fn missing_in_answer(
 
 fn finding(read: &Read, index: &Index, severity: Severity, message: String, missing: &[&str]) -> Diagnostic {
     let place = read.via.as_ref().map_or(read.name_span, |(_, span, _)| *span);
-    let projected = index.projection.iter().flatten().map(|(name, _)| name.as_str());
+    let projected = index.projection.iter().flatten().map(|name| name.value.as_str());
     let all: Vec<&str> = projected.chain(missing.iter().copied()).collect();
     Diagnostic::new(RULE.code, severity, place, message)
         .also(index.span, "contains the keys and the projected attributes")
@@ -107,7 +107,7 @@ fn looked_at(context: &Context<'_>, read: &Read, plan: &ReadPlan, filter: &Filte
             entity.map(|entity| fields.map(|field| entity.field(field).name.clone()).collect()).unwrap_or_default()
         }
         Filter::Parameter(number) => vec![read.parameters[*number].field_name.clone()],
-        Filter::Tag(_) => context.model.table(plan.table).tag.iter().map(|(name, _)| name.clone()).collect(),
+        Filter::Tag(_) => context.model.table(plan.table).tag.iter().map(|tag| tag.value.clone()).collect(),
         Filter::NotExpired(attribute) | Filter::NotSentinel(attribute) => vec![attribute.clone()],
     }
 }

@@ -3,6 +3,7 @@
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::schema::{Index, Table};
+use crate::span::Spanned;
 
 /// Limits of DynamoDB on projected names, per index and per table.
 const NAMES_MAX: usize = 20;
@@ -31,7 +32,8 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
 fn keys(table: &Table, index: &Index) -> Option<Diagnostic> {
     let of_index = index.partition.iter().chain(&index.sort).map(|attribute| attribute.name.as_str());
     let keys: Vec<&str> = table.key_names().chain(of_index).collect();
-    let (name, span) = index.projection.iter().flatten().find(|(name, _)| keys.contains(&name.as_str()))?;
+    let mut names = index.projection.iter().flatten();
+    let Spanned { value: name, span } = names.find(|name| keys.contains(&name.value.as_str()))?;
     let message =
         format!("`{name}` is a key, which `{}` always contains: the service rejects projecting it", index.name);
     Some(Diagnostic::error(RULE.code, *span, message).help(format!("remove `{name}` from the list")))
@@ -39,17 +41,15 @@ fn keys(table: &Table, index: &Index) -> Option<Diagnostic> {
 
 fn repeated(index: &Index) -> Option<Diagnostic> {
     let names: Vec<_> = index.projection.iter().flatten().collect();
-    let again = |(number, (name, _)): &(usize, &&(String, crate::span::Span))| {
-        names[..*number].iter().any(|(earlier, _)| earlier == name)
-    };
-    let (_, (name, span)) = names.iter().enumerate().find(again)?;
+    let is_repeated = |number: &usize| names[..*number].iter().any(|earlier| earlier.value == names[*number].value);
+    let Spanned { value: name, span } = names[(0..names.len()).find(is_repeated)?];
     let message = format!("`{}` projects `{name}` twice", index.name);
     Some(Diagnostic::error(RULE.code, *span, message).help("name it once"))
 }
 
 fn too_many(index: &Index) -> Option<Diagnostic> {
     let names = index.projection.as_ref()?;
-    let (_, span) = names.get(NAMES_MAX)?;
+    let span = &names.get(NAMES_MAX)?.span;
     let message =
         format!("`{}` projects {} attributes by name; an index can list {NAMES_MAX}", index.name, names.len());
     Some(Diagnostic::error(RULE.code, *span, message).help("project fewer, or `project all`"))

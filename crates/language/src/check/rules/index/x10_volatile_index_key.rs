@@ -55,7 +55,7 @@ fn changing<'a>(context: &Context<'a>, keyed: Keyed<'_>, field: FieldId) -> Opti
         let own = || actions.iter().filter(|action| action.entity == Some(keyed.id) && is_change(action));
         let counted = || own().any(|action| action.changes.iter().any(|change| counts(change, field)));
         let set = || own().any(|action| action.changes.iter().any(|change| sets(change, field)));
-        let often = write.rate.as_ref().is_some_and(|(rate, _)| per_second(*rate) >= OFTEN_PER_SECOND);
+        let often = write.rate.is_some_and(|rate| per_second(rate.value) >= OFTEN_PER_SECOND);
         if every_write && own().next().is_some() {
             Some((write, "every change of an item changes it"))
         } else if counted() {

@@ -60,7 +60,7 @@ fn copied(keyed: Keyed<'_>) -> Option<Diagnostic> {
     let index = keyed.table.index_at(keyed.key.index?);
     let is_copied = |field: &Field| match &index.projection {
         None => true,
-        Some(names) => names.iter().any(|(name, _)| *name == field.name),
+        Some(names) => names.iter().any(|name| name.value == field.name),
     };
     let in_a_key = |field: &Field| {
         is_in_key(keyed.entity, keyed.entity.key.as_ref(), field) || is_in_key(keyed.entity, Some(keyed.key), field)

@@ -48,7 +48,7 @@ fn is_single(key: &EntityKey) -> bool {
 /// Returns the index and its partition key if that is the table's tag attribute.
 fn by_tag(keyed: Keyed<'_>) -> Option<(IndexId, &KeyAttribute)> {
     let id = keyed.key.index?;
-    let (tag, _) = keyed.table.tag.as_ref()?;
+    let tag = &keyed.table.tag.as_ref()?.value;
     let [attribute] = keyed.table.index_at(id).partition.as_slice() else { return None };
     (attribute.name == *tag && !keyed.key.written).then_some((id, attribute))
 }

@@ -45,7 +45,7 @@ fn finding(context: &Context<'_>, read: &Read, plan: &ReadPlan, others: &[Entity
     }
     let table = model.table(plan.table);
     finding = match &table.tag {
-        Some((tag, _)) => finding.note(format!("They are read and paid for, then discarded by `{tag}`.")),
+        Some(tag) => finding.note(format!("They are read and paid for, then discarded by `{}`.", tag.value)),
         None => finding.note(format!("Table {} has no `tag`, so nothing discards them.", table.name)),
     };
     finding.help(help(read, plan, model.entity(plan.returns[0])))

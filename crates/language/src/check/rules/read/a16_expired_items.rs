@@ -2,6 +2,7 @@
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::span::Spanned;
 
 pub(super) static RULE: Rule = Rule {
     code: Code("A16"),
@@ -17,7 +18,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
         for id in read.result.entities() {
             let entity = context.model.entity(id);
             let ttl = entity.table.and_then(|table| context.model.table(table).ttl.as_ref());
-            let Some((attribute, ttl)) = ttl else { continue };
+            let Some(Spanned { value: attribute, span: ttl }) = ttl else { continue };
             let Some(field) = entity.field_named(attribute) else { continue };
             findings.push(
                 Diagnostic::warning(

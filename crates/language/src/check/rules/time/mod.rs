@@ -28,7 +28,7 @@ pub(super) const RULES: &[&Rule] = &[
 
 /// Returns the field of an entity that is its table's TTL attribute.
 fn ttl_field<'a>(model: &'a Model, entity: &'a Entity) -> Option<(FieldId, &'a Field)> {
-    let (name, _) = model.table(entity.table?).ttl.as_ref()?;
+    let name = &model.table(entity.table?).ttl.as_ref()?.value;
     let id = entity.field_named(name)?;
     Some((id, entity.field(id)))
 }

@@ -4,6 +4,7 @@ use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::{DeclarationKind, Table, TableEntry};
 use crate::schema::{Entity, Field, FieldId, Model};
+use crate::span::Spanned;
 
 use super::ttl_field;
 
@@ -69,7 +70,7 @@ fn finding(model: &Model, entity: &Entity, field: &Field) -> Diagnostic {
             "add `ttl {name}` to table {} and make the field an `epoch`, or check it on every read",
             table.name
         )),
-        Some((ttl, span)) => finding.also(*span, "items expire by this attribute").help(format!(
+        Some(Spanned { value: ttl, span }) => finding.also(*span, "items expire by this attribute").help(format!(
             "add the TTL attribute to {}: `{ttl}: epoch = {name} + 1d`, or use `{ttl}` alone",
             entity.name
         )),

@@ -4,6 +4,7 @@ use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::{Event, Image, StreamView};
 use crate::schema::{Consumer, Entity, Table, Target};
+use crate::span::Spanned;
 
 use super::ttl_field;
 
@@ -27,7 +28,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
 }
 
 fn image(consumer: &Consumer, entity: &Entity, table: &Table) -> Option<Diagnostic> {
-    let Some((view, span)) = table.stream else {
+    let Some(Spanned { value: view, span }) = table.stream else {
         return Some(
             Diagnostic::error(
                 RULE.code,

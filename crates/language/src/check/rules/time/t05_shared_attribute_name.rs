@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::schema::{Entity, EntityKey, Field, Model, Part, Table, TableId, Type};
+use crate::span::Spanned;
 
 pub(super) static RULE: Rule = Rule {
     code: Code("T05"),
@@ -29,7 +30,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
 
 /// Reports a field with the name of an attribute that a template or the tag fills.
 fn shadows(table: &Table, entity: &Entity, field: &Field) -> Option<Diagnostic> {
-    if let Some((tag, span)) = table.tag.as_ref().filter(|(tag, _)| *tag == field.name) {
+    if let Some(Spanned { value: tag, span }) = table.tag.as_ref().filter(|tag| tag.value == field.name) {
         let message = format!("`{}` is the attribute that holds the entity of an item", field.name);
         return Some(finding(field, message).also(*span, format!("`tag {tag}`")));
     }

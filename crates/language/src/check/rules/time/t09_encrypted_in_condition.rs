@@ -76,7 +76,7 @@ fn finding(span: Span, message: String, field: &Field, help: &str) -> Diagnostic
 /// Reports encrypted fields that are also unique, a version, part of the key or the TTL attribute, and unencrypted
 /// copies of encrypted fields.
 fn fields(model: &Model, entity: &Entity, findings: &mut Vec<Diagnostic>) {
-    let ttl = entity.table.and_then(|table| model.table(table).ttl.as_ref()).map(|(name, _)| name);
+    let ttl = entity.table.and_then(|table| model.table(table).ttl.as_ref()).map(|ttl| &ttl.value);
     for field in &entity.fields {
         let name = &field.name;
         for per in field.flags.unique.iter().flat_map(|unique| &unique.per).map(|per| entity.field(*per)) {

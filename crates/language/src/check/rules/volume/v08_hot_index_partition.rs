@@ -6,6 +6,7 @@ use crate::cost::text::number;
 use crate::cost::{per_second, price::PRICES, write};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::schema::{EntityId, Index, Model, Part, Write};
+use crate::span::Spanned;
 
 pub(super) static RULE: Rule = Rule {
     code: Code("V08"),
@@ -17,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     for (written, plan) in context.model.writes.iter().zip(&context.plans.writes) {
-        if let Some((plan, (rate, _))) = plan.as_ref().zip(written.rate) {
+        if let Some((plan, Spanned { value: rate, .. })) = plan.as_ref().zip(written.rate) {
             let cost = write::write(context.model, written, plan);
             for index in &cost.indexes {
                 findings.extend(judge(context.model, written, &index.index, per_second(rate) * index.units));

@@ -34,7 +34,7 @@ fn creations(model: &Model, id: EntityId) -> Option<f64> {
     for write in &model.writes {
         let times = write.actions().iter().filter(|action| action.entity == Some(id) && makes(action.verb)).count();
         if times > 0 {
-            sum += times as f64 * per_second(write.rate?.0);
+            sum += times as f64 * per_second(write.rate?.value);
         }
     }
     (sum > 0.0).then_some(sum)

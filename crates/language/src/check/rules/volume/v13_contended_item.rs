@@ -7,6 +7,7 @@ use crate::cost::text::number;
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::plan::{Role, WriteKind};
 use crate::schema::EntityId;
+use crate::span::Spanned;
 
 pub(super) static RULE: Rule = Rule {
     code: Code("V13"),
@@ -21,7 +22,7 @@ const CONFLICT_RATE: f64 = 10.0;
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     for (write, plan) in context.model.writes.iter().zip(&context.plans.writes) {
-        let Some((plan, (rate, _))) = plan.as_ref().zip(write.rate) else { continue };
+        let Some((plan, Spanned { value: rate, .. })) = plan.as_ref().zip(write.rate) else { continue };
         if plan.request != WriteKind::Transaction {
             continue;
         }

@@ -5,6 +5,7 @@ use crate::cost::price::PRICES;
 use crate::cost::text::{dollars, number};
 use crate::cost::{MONTH_SECS, per_second, write};
 use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::span::Spanned;
 
 pub(super) static RULE: Rule = Rule {
     code: Code("V15"),
@@ -18,7 +19,7 @@ const MONTH_DOLLARS_SMALL: f64 = 10.0;
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     for (written, plan) in context.model.writes.iter().zip(&context.plans.writes) {
-        let Some((plan, (rate, _))) = plan.as_ref().zip(written.rate) else { continue };
+        let Some((plan, Spanned { value: rate, .. })) = plan.as_ref().zip(written.rate) else { continue };
         let cost = write::write(context.model, written, plan);
         let money = cost.sentinel_units * per_second(rate) * MONTH_SECS * PRICES.standard.million_writes / 1e6;
         if money > MONTH_DOLLARS_SMALL {

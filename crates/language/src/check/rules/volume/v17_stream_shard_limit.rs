@@ -7,6 +7,7 @@ use crate::cost::{per_second, size};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::StreamView;
 use crate::schema::{Model, TableId};
+use crate::span::Spanned;
 
 pub(super) static RULE: Rule = Rule {
     code: Code("V17"),
@@ -21,7 +22,7 @@ const SHARD_BYTES_MAX: f64 = 2.0 * 1024.0 * 1024.0;
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     for (number, table) in context.model.tables.iter().enumerate() {
-        let Some((view, span)) = table.stream else { continue };
+        let Some(Spanned { value: view, span }) = table.stream else { continue };
         let rate = busiest(context.model, TableId(number), view);
         if rate > SHARD_BYTES_MAX {
             findings.push(
@@ -53,7 +54,7 @@ fn busiest(model: &Model, table: TableId, view: StreamView) -> f64 {
     };
     let mut sum = 0.0;
     for write in &model.writes {
-        let Some((rate, _)) = write.rate else { continue };
+        let Some(Spanned { value: rate, .. }) = write.rate else { continue };
         for id in write
             .actions()
             .iter()

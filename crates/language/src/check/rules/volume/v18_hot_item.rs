@@ -6,6 +6,7 @@ use crate::cost::text::number;
 use crate::cost::{per_second, read};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::plan::RequestKind;
+use crate::span::Spanned;
 
 pub(super) static RULE: Rule = Rule {
     code: Code("V18"),
@@ -18,7 +19,10 @@ pub(super) static RULE: Rule = Rule {
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     for (pattern, plan) in context.plans.planned(context.model) {
         let told = plan.returns.iter().any(|&id| context.model.entity(id).volume.top_percent.is_some());
-        let Some((rate, _)) = pattern.rate.filter(|_| told && plan.request == RequestKind::Get) else { continue };
+        let Some(Spanned { value: rate, .. }) = pattern.rate.filter(|_| told && plan.request == RequestKind::Get)
+        else {
+            continue;
+        };
         let units = read::read(context.model, pattern, plan).units;
         let heat = per_second(rate) * units * top_share(context.model, &plan.returns);
         if heat > PARTITION_READS_MAX {

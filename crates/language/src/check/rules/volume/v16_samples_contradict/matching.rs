@@ -33,7 +33,7 @@ fn entities(model: &Model, item: &Item) -> Vec<EntityId> {
 
 fn has_tag(model: &Model, entity: &Entity, item: &Item) -> bool {
     let tag = entity.table.and_then(|table| model.table(table).tag.as_ref());
-    tag.is_some_and(|(tag, _)| item.get(tag).and_then(|value| value.text()) == Some(&entity.tag))
+    tag.is_some_and(|tag| item.get(&tag.value).and_then(|value| value.text()) == Some(&entity.tag))
         && has_key(entity, item)
 }
 
