@@ -27,12 +27,12 @@ pub struct Engine {
     pub(crate) in_flight: InFlight,
     pub(crate) work: Work,
     pub(crate) env: Arc<dyn Env>,
-    pub(crate) settings: Settings,
+    pub(crate) settings: EngineSettings,
 }
 
 /// Region and account shown in ARNs, and limits.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct EngineSettings {
     /// Region in ARNs; `us-east-1` by default.
     pub region: String,
     /// Account in ARNs; twelve zeros by default.
@@ -41,7 +41,7 @@ pub struct Settings {
     pub shards: ShardLimits,
 }
 
-impl Default for Settings {
+impl Default for EngineSettings {
     fn default() -> Self {
         Self { region: "us-east-1".to_owned(), account: "000000000000".to_owned(), shards: ShardLimits::default() }
     }
@@ -118,7 +118,7 @@ impl Engine {
     ///
     /// # Errors
     /// When the store's catalog cannot be read.
-    pub fn open(store: Store, env: Arc<dyn Env>, settings: Settings) -> Result<Self, Error> {
+    pub fn open(store: Store, env: Arc<dyn Env>, settings: EngineSettings) -> Result<Self, Error> {
         let Loaded { catalog, statistics } = load::load(&store.snapshot(), table_arn_prefix(&settings))?;
         let engine = Self {
             store,

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use keyform::execute::BoxFuture;
 use keyform::flow::Tables;
-use keyform::language::Checked;
-use keyform::language::bookkeeping::CASCADES;
 use keyform::runtime::run::{Answer, Call, Resumed, RunError, Runner, Settings, Surroundings as _};
 use keyform::server::{Models, Served};
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
+use keyform_language::Checked;
+use keyform_language::bookkeeping::CASCADES;
 use keyform_scenario::fault::Mortal;
 use keyform_scenario::{Clock, Store, contents, stage};
 

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use keyform::language::{Checked, explain};
 use keyform::runtime::run::{Call, Runner, Settings};
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Database};
+use keyform_language::{Checked, explain};
 
 const MODEL: &str = include_str!("naive/guests.kf");
 

@@ -10,10 +10,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use keyform::language::Checked;
-use keyform::runtime::deploy::{self, DeployError, Live, Patience, Plan, Request};
 use keyform::surroundings::System;
 use keyform::table::StreamView;
 use keyform::{Execute, Operation};
+use keyform_runtime::deploy::{self, DeployError, Live, Patience, Plan, Request};
 use keyform_scenario::fault::Mortal;
 use keyform_scenario::{Store, stage};
 

@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use keyform::language::Checked;
-use keyform::language::document::ast::Event;
+use keyform::Durability;
 use keyform::live::handle::{Begin, DeadLetters, HandleError, Handlers, Redriven, Settings as HandleSettings};
 use keyform::runtime::run::{Call, Runner, Settings as RunSettings};
-use keyform::store::Durability;
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Database, Encryption, Execute, Options};
+use keyform_language::Checked;
+use keyform_language::document::ast::Event;
 use keyform_scenario::{Store, stage};
 use tokio::sync::Notify;
 

@@ -23,17 +23,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
-use keyform::language::Checked;
-use keyform::language::bind::Fresh;
-use keyform::language::plan;
-use keyform::language::schema::{EntityId, FieldId, Model, Read, Write};
 use keyform::operation::Scan;
 use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Settings, Surroundings, Waiting};
 use keyform::runtime::seal::{FieldKey, Keyring};
-use keyform::store::Store;
 use keyform::surroundings::System;
 use keyform::{Attributes, Database, Execute, Operation, Options, Output};
 use keyform_engine::env::ManualEnv;
+use keyform_engine::store::Store;
+use keyform_language::Checked;
+use keyform_language::bind::Fresh;
+use keyform_language::plan;
+use keyform_language::schema::{EntityId, FieldId, Model, Read, Write};
 use keyform_scenario::{Dice, stage};
 use naive::{Refusal, State, Stored};
 
@@ -334,8 +334,8 @@ fn sorted(mut items: Vec<Stored>) -> Vec<Stored> {
 }
 
 fn is_one(read: &Read) -> bool {
-    use keyform::language::document::ast::Number;
-    use keyform::language::schema::Result as ReadResult;
+    use keyform_language::document::ast::Number;
+    use keyform_language::schema::Result as ReadResult;
     matches!(&read.result, ReadResult::Parts(parts) if matches!(parts.as_slice(), [(_, Number::One | Number::Maybe, _)]))
 }
 

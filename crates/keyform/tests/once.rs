@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use keyform::execute::BoxFuture;
-use keyform::language::Checked;
-use keyform::language::bookkeeping::ANSWERS;
 use keyform::operation::Scan;
 use keyform::runtime::run::{Call, Caller, Found, RunError, Runner, Settings};
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
+use keyform_language::Checked;
+use keyform_language::bookkeeping::ANSWERS;
 
 const MODEL: &str = r#"model shop
 

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use keyform::execute::BoxFuture;
 use keyform::language::Checked;
-use keyform::runtime::run::{Call, Caller, Found, RunError, Runner, Settings, json};
 use keyform::surroundings::System;
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
 use keyform_isolation::prove;
+use keyform_runtime::run::{Call, Caller, Found, RunError, Runner, Settings, json};
 
 /// Store that counts requests.
 struct Counted {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use keyform::error::{CancellationReason, transaction};
 use keyform::execute::BoxFuture;
 use keyform::{Error, Execute, Operation, Output};
+use keyform_core::error::{CancellationReason, transaction};
 
 /// A store that stops answering after so many requests, as it looks to a process that is killed.
 pub struct Mortal {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use keyform::operation::CreateTable;
-use keyform::runtime::deploy::{self, Patience};
 use keyform::surroundings::System;
 use keyform::table::{KeySchema, ScalarType};
 use keyform::transfer::{Format, Import, import};
 use keyform::{ErrorCode, Execute, Operation};
+use keyform_runtime::deploy::{self, Patience};
 
 use crate::failure::Failure;
 use crate::output;

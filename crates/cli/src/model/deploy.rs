@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use keyform::language::Checked;
-use keyform::runtime::deploy::{self, Event, Patience, Plan, Request};
 use keyform::surroundings::System;
+use keyform_runtime::deploy::{self, Event, Patience, Plan, Request};
 
 use crate::failure::Failure;
 use crate::output;

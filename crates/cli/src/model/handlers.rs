@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use keyform::language::Checked;
 use keyform::live::handle::{DeadLetter, DeadLetters, Settings};
-use keyform::runtime::run::json;
+use keyform_runtime::run::json;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use keyform::language::Checked;
-use keyform::runtime::evolve::state::{Counts, State};
-use keyform::runtime::evolve::{MigrateError, Migration, Pace, Progress, RolledBack, Verified};
 use keyform::surroundings::System;
 use keyform::{Rehearsal, Rehearse, Stage};
+use keyform_runtime::evolve::state::{Counts, State};
+use keyform_runtime::evolve::{MigrateError, Migration, Pace, Progress, RolledBack, Verified};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;

@@ -42,7 +42,7 @@ mod tests {
     use keyform_core::{Operation, Output};
 
     use super::*;
-    use crate::engine::{Settings, Step};
+    use crate::engine::{EngineSettings, Step};
     use crate::env::ManualEnv;
     use crate::store::Store;
 
@@ -87,7 +87,8 @@ mod tests {
     #[test]
     fn tables_that_come_and_go_leave_nothing_in_memory_and_nothing_after_a_day() {
         let env = ManualEnv::at_ms(1_794_700_000_000);
-        let engine = Engine::open(Store::in_memory(), Arc::new(env.clone()), Settings::default()).expect("it is empty");
+        let engine =
+            Engine::open(Store::in_memory(), Arc::new(env.clone()), EngineSettings::default()).expect("it is empty");
         come_and_go(&engine, "first");
         engine.work_once(true).expect("the store is in memory");
         env.advance_ms(86_400_001);

@@ -2,9 +2,9 @@
 
 use std::mem::discriminant;
 
-use keyform::language::schema::{Field, Model, Parameter, Permission, Test, Type};
-use keyform::runtime::run::{self, Surroundings};
 use keyform::{AttributeValue, Attributes};
+use keyform_language::schema::{Field, Model, Parameter, Permission, Test, Type};
+use keyform_runtime::run::{self, Surroundings};
 use keyform_scenario::Dice;
 
 use super::World;

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use keyform::language::schema::{Entity, Parameter, Test, Type};
 use keyform::{AttributeValue, Attributes};
+use keyform_language::schema::{Entity, Parameter, Test, Type};
 
 /// Compares numbers numerically, everything else as text.
 pub fn compare(one: &AttributeValue, other: &AttributeValue) -> Ordering {

@@ -16,8 +16,8 @@ pub mod read;
 pub mod value;
 pub mod write;
 
-use keyform::language::schema::{Entity, EntityId, FieldId, Model};
 use keyform::{AttributeValue, Attributes, Number};
+use keyform_language::schema::{Entity, EntityId, FieldId, Model};
 
 /// Entity with its fields.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,7 +57,7 @@ pub struct Call<'a> {
     /// Refs whose items are deleted with those of an intermediate entity, because no key can look them up by the ref.
     pub indirect: &'a [(EntityId, FieldId)],
     /// Source of ids for `ulid()` and similar functions during this call.
-    pub fresh: &'a dyn keyform::language::bind::Fresh,
+    pub fresh: &'a dyn keyform_language::bind::Fresh,
 }
 
 impl State {

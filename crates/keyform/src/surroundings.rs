@@ -1,0 +1,3 @@
+//! The system's clock, randomness and timer.
+
+pub use keyform_flow::surroundings::System;
