@@ -11,7 +11,7 @@ use crate::background::Work;
 use crate::catalog::load::{self, Loaded, Statistics};
 use crate::catalog::{Catalog, Table};
 use crate::env::Env;
-use crate::layout::IndexId;
+use crate::key_space::IndexId;
 use crate::lock::{InFlight, InFlightMarks, KeyLocks};
 use crate::store::{Batch, Commit, Snapshot, Store, StoreError};
 use crate::stream::ShardLimits;

@@ -2,7 +2,7 @@
 //!
 //! How an operation runs:
 //! 1. [`Database::execute`] receives an operation; `engine` dispatches it.
-//! 2. The `catalog` looks up the table, and `key` encodes the item's store key as `layout` defines.
+//! 2. The `catalog` looks up the table, and `item_key` encodes the item's store key as `key_space` defines.
 //! 3. A read iterates over a snapshot (`read`). A write (`write`) locks its keys (`lock`), evaluates its condition,
 //!    and stages a `change` that also updates indexes, `expiry` and `stream` records.
 //! 4. The [`store`] orders the batch and makes it durable; then the caller gets its response.
@@ -18,9 +18,9 @@ mod database;
 mod engine;
 pub mod env;
 mod expiry;
-mod key;
+mod item_key;
+mod key_space;
 pub mod keys;
-mod layout;
 mod lock;
 pub mod owner_only;
 mod read;
@@ -33,5 +33,5 @@ mod write;
 pub use database::{Database, Encryption, OpenError, Options};
 pub use engine::EngineSettings;
 #[cfg(feature = "testing")]
-pub use layout::system_key;
+pub use key_space::system_key;
 pub use stream::ShardLimits;

@@ -7,12 +7,14 @@ pub mod feed {
 
 /// Reads whose results are kept up to date.
 pub mod read {
-    pub use keyform_live::read::{Ended, Kind, Live, LiveChange, LiveError, LiveEvent, LiveItem, LiveStream, Settings};
+    pub use keyform_live::read::{
+        Ended, Kind, Live, LiveChange, LiveError, LiveEvent, LiveItem, LiveSettings, LiveStream,
+    };
 }
 
 /// Code that the model calls on changes.
 pub mod handle {
     pub use keyform_live::handle::{
-        Begin, DeadLetter, DeadLetters, EntityChange, HandleError, Handlers, Redriven, RunningHandlers, Settings,
+        Begin, DeadLetter, DeadLetters, EntityChange, HandleError, HandlerSettings, Handlers, Redriven, RunningHandlers,
     };
 }

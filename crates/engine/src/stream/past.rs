@@ -7,7 +7,7 @@ use keyform_core::Error;
 
 use crate::catalog::{Catalog, Stream, load};
 use crate::engine::Engine;
-use crate::layout::TableId;
+use crate::key_space::TableId;
 
 impl Engine {
     /// Returns the stream with that number, from the catalog or the store.
