@@ -3,7 +3,7 @@
 
 use std::error::Error;
 
-use keyform::keys::KeyError;
+use keyform::KeyError;
 use keyform::runtime::deploy::DeployError;
 use keyform::runtime::evolve::MigrateError;
 use keyform::server::StartError;

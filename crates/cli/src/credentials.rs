@@ -1,6 +1,6 @@
 //! `keyform credentials`: manages the access keys of the server.
 
-use keyform::server::{Credentials, generate_credentials};
+use keyform_server::{Credentials, generate_credentials};
 
 use crate::config::Config;
 use crate::failure::Failure;

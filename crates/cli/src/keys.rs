@@ -1,7 +1,7 @@
 //! `keyform keys`: manages the master key file and the key ring of a data directory.
 
 use keyform::SystemWorld;
-use keyform::keys::{self, KeyRing, MasterKeys};
+use keyform_engine::keys::{self, KeyRing, MasterKeys};
 
 use crate::config::Config;
 use crate::failure::Failure;

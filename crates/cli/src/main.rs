@@ -51,7 +51,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     // A store with many tables needs many files. If raising the limit fails, the server reduces its connections and
     // logs a warning.
-    drop(keyform::server::descriptors::raise());
+    drop(keyform_server::descriptors::raise());
     let arguments = command::command().get_matches();
     match run(&arguments) {
         Ok(code) => code,

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches};
+use keyform::StoreError;
 use keyform::aws::{Credentials, Options, Remote, Timeouts};
-use keyform::runtime::run;
-use keyform::store::StoreError;
 use keyform::{Database, Execute, OpenError};
+use keyform_runtime::run;
 
 use crate::config::{Config, Surroundings};
 use crate::failure::Failure;

@@ -9,13 +9,14 @@ use std::thread;
 use std::time::Duration;
 
 use clap::ArgMatches;
+use keyform::StoreError;
 use keyform::flow::{Host, Tables, TokenKeys};
-use keyform::language::bookkeeping::ANSWERS;
-use keyform::language::{Checked, Severity, check::Target};
 use keyform::runtime::run::Runner;
 use keyform::server::{Credentials, Limits, MetricsAddress, Models, Running, Security, Server, Settings, Timeouts};
-use keyform::store::StoreError;
 use keyform::{Database, Encryption, Execute, Ground, ModelFiles, OpenError, Options, Reload, SystemWorld};
+use keyform_language::bookkeeping::ANSWERS;
+use keyform_language::check::Target;
+use keyform_language::{Checked, Severity};
 use tokio::runtime::Runtime;
 
 use crate::applications::Applications;
@@ -216,7 +217,7 @@ fn report_lacks(config: &Config, runner: &Runner) {
         tracing::warn!(model, write, "will be refused: {why}");
     }
     if config.store == StoreKind::Alternator {
-        let options = keyform::language::Options { target: Target::Alternator, ..Default::default() };
+        let options = keyform_language::Options { target: Target::Alternator, ..Default::default() };
         let checked = Checked::read_with(&runner.checked().source, options);
         let lacks =
             checked.diagnostics.iter().filter(|found| found.code.0 == "W14" && found.severity != Severity::Error);

@@ -6,7 +6,7 @@ use keyform_core::operation::UserIdentity;
 use keyform_core::{Item, ValueRef};
 
 use crate::catalog::{Index, Projected, Table};
-use crate::key::{self, ItemKey};
+use crate::item_key::{self, ItemKey};
 use crate::store::Batch;
 use crate::{expiry, stream};
 
@@ -102,7 +102,7 @@ pub struct Entry {
 impl Entry {
     /// Returns the entry of an item, or `None` when the item lacks an attribute of the index's key.
     pub fn of(table: &Table, index: &Index, item: &Item) -> Option<Self> {
-        let key = key::of_index_entry(table, index, item)?;
+        let key = item_key::of_index_entry(table, index, item)?;
         let item = match &index.projected {
             Projected::All => item.clone(),
             Projected::Only(names) => item.filtered(|name| names.contains(name)),

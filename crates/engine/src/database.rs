@@ -13,7 +13,7 @@ use keyform_core::{Error, Execute, Operation, Output, World};
 
 use crate::background::Background;
 use crate::catalog::Position;
-use crate::engine::{Engine, Settings, Step, Waiting, store_failed};
+use crate::engine::{Engine, EngineSettings, Step, Waiting, store_failed};
 use crate::keys::{self, KeyError};
 use crate::store::{Durability, RealDisk, Store, StoreError, StoreOptions, StoreStats};
 
@@ -40,7 +40,7 @@ pub struct Options {
     /// Clock and randomness; the real ones by default.
     pub world: Arc<dyn World>,
     /// Region and account shown in ARNs, and the limits of stream shards.
-    pub settings: Settings,
+    pub settings: EngineSettings,
     /// Interval of background work such as expiry and trimming. `None` starts no background thread; work then runs only
     /// in [`Database::sweep`].
     pub sweep_interval: Option<Duration>,
@@ -75,7 +75,7 @@ impl Default for Options {
             encryption: Encryption::default(),
             cache_bytes: None,
             world: keyform_world::system(),
-            settings: Settings::default(),
+            settings: EngineSettings::default(),
             sweep_interval: Some(Duration::from_secs(1)),
         }
     }

@@ -10,7 +10,7 @@ use parking_lot::RwLock;
 use crate::background::Work;
 use crate::catalog::load::{self, Loaded, Statistics};
 use crate::catalog::{Catalog, Table};
-use crate::layout::IndexId;
+use crate::key_space::IndexId;
 use crate::lock::{InFlight, InFlightMarks, KeyLocks};
 use crate::store::{Batch, Commit, Snapshot, Store, StoreError};
 use crate::stream::ShardLimits;
@@ -26,12 +26,12 @@ pub struct Engine {
     pub(crate) in_flight: InFlight,
     pub(crate) work: Work,
     pub(crate) world: Arc<dyn World>,
-    pub(crate) settings: Settings,
+    pub(crate) settings: EngineSettings,
 }
 
 /// Region and account shown in ARNs, and limits.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct EngineSettings {
     /// Region in ARNs; `us-east-1` by default.
     pub region: String,
     /// Account in ARNs; twelve zeros by default.
@@ -40,7 +40,7 @@ pub struct Settings {
     pub shards: ShardLimits,
 }
 
-impl Default for Settings {
+impl Default for EngineSettings {
     fn default() -> Self {
         Self { region: "us-east-1".to_owned(), account: "000000000000".to_owned(), shards: ShardLimits::default() }
     }
@@ -151,7 +151,7 @@ impl Engine {
     ///
     /// # Errors
     /// When the store's catalog cannot be read.
-    pub fn open(store: Store, world: Arc<dyn World>, settings: Settings) -> Result<Self, Error> {
+    pub fn open(store: Store, world: Arc<dyn World>, settings: EngineSettings) -> Result<Self, Error> {
         let Loaded { catalog, statistics } = load::load(&store.snapshot(), table_arn_prefix(&settings))?;
         let engine = Self {
             store,

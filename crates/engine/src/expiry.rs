@@ -11,8 +11,8 @@ use crate::background::for_all;
 use crate::catalog::{Expiry, Table};
 use crate::change::{Change, expiry_secs};
 use crate::engine::{Engine, store_failed};
-use crate::key::{self, ItemKey};
-use crate::layout::{self, IndexId, TableId};
+use crate::item_key::{self, ItemKey};
+use crate::key_space::{self, IndexId, TableId};
 use crate::store::Batch;
 
 /// Items deleted per commit.
@@ -43,14 +43,14 @@ pub(crate) fn stage_existing(batch: &mut Batch, table: &Table, item: &Item, stor
     let Some(expiry) = &table.expiry else { return };
     if let Some(secs) = expiry_secs(item, &expiry.attribute) {
         expiry.earliest_secs.fetch_min(secs, Ordering::AcqRel);
-        let key_values = key::values_of_item(&table.key, item);
+        let key_values = item_key::values_of_item(&table.key, item);
         batch.put(entry_key(table.id, expiry, secs, &key_values), store_key.to_vec());
     }
 }
 
 /// Returns the common key prefix of all entries of one expiry configuration.
 pub(crate) fn prefix(table: TableId, number: u32) -> Vec<u8> {
-    let mut key = layout::index_prefix(table, IndexId::EXPIRY);
+    let mut key = key_space::index_prefix(table, IndexId::EXPIRY);
     key.extend_from_slice(&number.to_be_bytes());
     key
 }
@@ -127,7 +127,7 @@ impl Engine {
     fn next_end(&self, table: &Table, expiry: &Expiry, from_secs: u64) -> Result<Option<u64>, Error> {
         let prefix = prefix(table.id, expiry.number);
         let lower = [prefix.as_slice(), &from_secs.to_be_bytes()].concat();
-        let upper = layout::after_prefix(&prefix);
+        let upper = key_space::after_prefix(&prefix);
         let upper = upper.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
         let first = self.store.latest().range(Bound::Included(&lower), upper).next().transpose();
         let first = first.map_err(|error| store_failed(&error))?;
@@ -160,7 +160,7 @@ impl Engine {
     fn stage_expired(&self, batch: &mut Batch, table: &Table, expiry: &Expiry, due: &Due, newest: Option<&Item>) {
         let item = newest.filter(|item| {
             let secs = expiry_secs(item, &expiry.attribute);
-            let key_values = key::values_of_item(&table.key, item);
+            let key_values = item_key::values_of_item(&table.key, item);
             secs.is_some_and(|secs| entry_key(table.id, expiry, secs, &key_values) == due.entry_key)
         });
         let Some(item) = item else {

@@ -1,32 +1,36 @@
 //! Embedded DynamoDB-compatible database with durable, encrypted, ordered storage.
 //!
 //! How an operation runs:
-//! 1. [`Database::execute`] receives an operation; [`engine`] dispatches it.
-//! 2. The [`catalog`] looks up the table, and [`key`] encodes the item's store key as [`layout`] defines.
-//! 3. A read iterates over a snapshot (`read`). A write (`write`) locks its keys ([`lock`]), evaluates its condition,
-//!    and stages a [`change`] that also updates indexes, [`expiry`] and [`stream`] records.
+//! 1. [`Database::execute`] receives an operation; `engine` dispatches it.
+//! 2. The `catalog` looks up the table, and `item_key` encodes the item's store key as `key_space` defines.
+//! 3. A read iterates over a snapshot (`read`). A write (`write`) locks its keys (`lock`), evaluates its condition,
+//!    and stages a `change` that also updates indexes, `expiry` and `stream` records.
 //! 4. The [`store`] orders the batch and makes it durable; then the caller gets its response.
 //!
 //! [`Options::world`] provides time and randomness, [`keys`] the master and data keys. [`owner_only`] creates files and
-//! directories that other accounts cannot read.
+//! directories that other accounts cannot read. The feature `testing` adds a simulated disk.
 
 mod background;
 mod calendar;
-pub mod catalog;
-pub mod change;
-pub mod database;
-pub mod engine;
-pub mod expiry;
-pub mod key;
+mod catalog;
+mod change;
+mod database;
+mod engine;
+mod expiry;
+mod item_key;
+mod key_space;
 pub mod keys;
-pub mod layout;
-pub mod lock;
+mod lock;
 pub mod owner_only;
 mod read;
-pub mod statement;
+mod statement;
 pub mod store;
-pub mod stream;
+mod stream;
 mod table;
 mod write;
 
 pub use database::{Database, Encryption, OpenError, Options};
+pub use engine::EngineSettings;
+#[cfg(feature = "testing")]
+pub use key_space::system_key;
+pub use stream::ShardLimits;

@@ -60,7 +60,7 @@ struct Inner<Scratch> {
 
 /// Permits of a running caller. Fields drop in order, so the room is released before the turn: the caller that gets the
 /// turn next must not find this caller's room still occupied.
-struct Place {
+struct Permits {
     _room: OwnedSemaphorePermit,
     _turn: OwnedSemaphorePermit,
 }
@@ -97,13 +97,13 @@ impl<Scratch: Default + Send + 'static> BlockingPool<Scratch> {
     ) -> Result<T, PoolError> {
         let room = self.0.room.clone().try_acquire_owned().map_err(|_| PoolError::Overloaded)?;
         let turn = self.0.turns.clone().acquire_owned().await.map_err(|_| PoolError::Broken)?;
-        let (inner, place) = (self.0.clone(), Place { _room: room, _turn: turn });
+        let (inner, permits) = (self.0.clone(), Permits { _room: room, _turn: turn });
         let run = move || {
             let mut scratch = inner.spare().pop().unwrap_or_default();
             let done = work(&mut scratch);
             inner.spare().push(scratch);
             // Return the buffer before releasing the turn; otherwise the next caller would allocate another one.
-            drop(place);
+            drop(permits);
             done
         };
         tokio::task::spawn_blocking(run).await.map_err(|_| PoolError::Broken)

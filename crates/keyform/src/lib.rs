@@ -29,21 +29,40 @@
 //! [`Database::open`] does the same on a directory, where an acknowledged write survives a power failure.
 //! [`Database::execute`] is the async version and works on any runtime. [`serve`] gives AWS SDKs access to a database,
 //! and callers access to the patterns of [`ModelFiles`].
-
-#[cfg(feature = "aws")]
-pub use keyform_aws as aws;
-pub use keyform_codegen as codegen;
+//!
+//! | task | names |
+//! |---|---|
+//! | embed the database | [`Database`], [`Options`], the requests in [`operation`], [`table`] and [`expression`] |
+//! | call a model from Rust | [`model!`], [`ModelOptions`], [`CallError`], the types of fields such as [`Ulid`] and [`Money`] |
+//! | write an application | [`application`], [`flow`], [`live`] |
+//! | serve it | [`serve`], [`serve_models`], [`ModelFiles`], [`server`] |
+//! | run on Amazon DynamoDB | `aws`, with the feature of that name |
+//! | check, run, deploy and migrate models without generated code | [`language`], [`runtime`], [`Rehearse`] |
+//! | keys of encrypted fields and of cursors | [`field_keys`], [`cursor_key`] |
+//! | move tables | [`transfer`] |
+//!
+//! [`typed`] supports generated code. The list is reviewed: a test compares it with `tests/public_api.txt`. A program
+//! that needs more depends on the crate below, such as `keyform-language`, which makes no promise of stability.
 
 pub mod application;
+#[cfg(feature = "aws")]
+pub mod aws;
 pub mod cursor_key;
+pub mod error;
+pub mod expression;
 pub mod field_keys;
 pub mod flow;
+pub mod language;
+pub mod live;
 mod models;
 mod rehearse;
 mod remote_probe;
+pub mod runtime;
 mod serve;
+pub mod server;
 pub mod transfer;
 pub mod typed;
+pub mod value;
 
 /// Compiles and runs the examples of the page on typed Rust.
 #[cfg(doctest)]
@@ -62,17 +81,15 @@ struct Readme;
 
 pub use keyform_core::{
     AttributeValue, Attributes, Error, ErrorCode, Execute, ExecuteExt, Item, Number, Operation, Output, Value,
-    ValueRef, World, capacity, error, execute, expression, limits, operation, statement, table, value, world,
+    ValueRef, World, capacity, execute, operation, statement, table, world,
 };
-pub use keyform_engine::{Database, Encryption, OpenError, Options, keys, store};
-pub use keyform_language as language;
-pub use keyform_live as live;
+pub use keyform_engine::keys::KeyError;
+pub use keyform_engine::store::{Durability, StoreError};
+pub use keyform_engine::{Database, Encryption, EngineSettings, OpenError, Options};
 #[doc(inline)]
 pub use keyform_macros::model;
-pub use keyform_runtime as runtime;
-pub use keyform_server as server;
 pub use keyform_world::SystemWorld;
-pub use models::{Ground, ModelFileError, ModelFiles, Reload, unnamed_table};
+pub use models::{Ground, ModelFileError, ModelFiles, Reload};
 pub use rehearse::{Rehearsal, Rehearse, RehearseError, Stage};
 pub use serde;
 pub use serde_json;

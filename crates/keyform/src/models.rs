@@ -10,7 +10,7 @@ use std::sync::Arc;
 use keyform_core::{Execute, World};
 use keyform_engine::Database;
 use keyform_flow::Tables;
-use keyform_language::bind::table_name;
+use keyform_language::bind::unnamed_table;
 use keyform_language::diagnostic::render;
 use keyform_language::{Checked, Severity};
 use keyform_runtime::run::{RunError, Runner, Settings};
@@ -252,17 +252,11 @@ impl Ground {
     }
 
     fn check_variables(&self, path: &Path, checked: &Checked) -> Result<(), ModelFileError> {
-        match unnamed_table(checked, &self.settings.variables) {
+        match unnamed_table(&checked.model, &self.settings.variables) {
             Some(name) => Err(ModelFileError::Variable(path.to_owned(), name)),
             None => Ok(()),
         }
     }
-}
-
-/// Returns the first table name with a variable that has no value.
-#[must_use]
-pub fn unnamed_table(checked: &Checked, variables: &BTreeMap<String, String>) -> Option<String> {
-    checked.model.tables.iter().map(|table| table_name(table, variables)).find(|name| name.contains('{'))
 }
 
 impl fmt::Debug for Ground {

@@ -63,7 +63,7 @@ pub struct Settings {
     /// Keys that verify callers' tokens. [`Security`](crate::Security) documents the effect of an empty set.
     pub token_keys: TokenKeys,
     /// Settings of live reads.
-    pub live: keyform_live::read::Settings,
+    pub live: keyform_live::read::LiveSettings,
 }
 
 /// Listen address of the metrics port.
@@ -134,7 +134,7 @@ impl Default for Settings {
             operations: true,
             models: Models::default(),
             token_keys: TokenKeys::default(),
-            live: keyform_live::read::Settings::default(),
+            live: keyform_live::read::LiveSettings::default(),
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use keyform::error::{CancellationReason, transaction};
 use keyform::execute::BoxFuture;
 use keyform::{Error, Execute, Operation, Output};
+use keyform_core::error::{CancellationReason, transaction};
 
 /// A store that stops answering after a number of requests, as a killed process sees it.
 pub struct Mortal {

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use keyform::expression::{Substitutions, parse_key_condition};
 use keyform::operation::{BatchWriteItem, CreateTable, GetItem, Operation, PutItem, Query, WriteRequest};
-use keyform::store::Durability;
+use keyform::Durability;
 use keyform::table::{KeySchema, ScalarType};
 use keyform::{Attributes, Database, Encryption, Options};
 use keyform_driver::process::cpu_time;

@@ -18,9 +18,9 @@ use std::time::Duration;
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
+use keyform::Durability;
 use keyform::aws::Timeouts;
 use keyform::runtime::seal::Keyring;
-use keyform::store::Durability;
 use keyform::{SystemWorld, cursor_key, field_keys};
 use tracing::level_filters::LevelFilter;
 
@@ -121,7 +121,7 @@ impl Surroundings {
 
     /// Returns the user's configuration folder.
     fn folder(&self) -> Option<PathBuf> {
-        keyform::keys::configuration_folder(|name| self.variable(name).map(str::to_owned))
+        keyform_engine::keys::configuration_folder(|name| self.variable(name).map(str::to_owned))
     }
 }
 

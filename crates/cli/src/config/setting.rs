@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use keyform::store::Durability;
+use keyform::Durability;
 use tracing::level_filters::LevelFilter;
 
 use super::{AccessLog, Config, LogFormat, StoreKind};

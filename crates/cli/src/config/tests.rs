@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use keyform::store::Durability;
+use keyform::Durability;
 
 use super::*;
 use crate::command::command;

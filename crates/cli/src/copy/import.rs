@@ -7,10 +7,10 @@ use std::sync::Arc;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use keyform::SystemWorld;
 use keyform::operation::CreateTable;
-use keyform::runtime::deploy::{self, Patience};
 use keyform::table::{KeySchema, ScalarType};
 use keyform::transfer::{Format, Import, import};
 use keyform::{ErrorCode, Execute, ExecuteExt};
+use keyform_runtime::deploy::{self, Patience};
 
 use crate::failure::Failure;
 use crate::output;

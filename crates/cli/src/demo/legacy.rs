@@ -60,7 +60,7 @@ async fn write(place: &Place, arguments: &ArgMatches) -> Result<(Filled, String)
     let config = place::config(arguments)?;
     let settings = place::run_settings(&config, place::variables(arguments)?, Default::default());
     let checked = Arc::new(Checked::read(MODEL));
-    if let Some(table) = keyform::unnamed_table(&checked, &settings.variables) {
+    if let Some(table) = keyform_language::bind::unnamed_table(&checked.model, &settings.variables) {
         return Err(Failure::new(format!(
             "the table name {table} has a variable without a value: pass --set NAME=VALUE"
         )));

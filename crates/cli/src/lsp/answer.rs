@@ -1,9 +1,9 @@
 //! Answers of the language server.
 
-use keyform::language::diagnostic::{Diagnostic as Finding, Severity};
-use keyform::language::document::{parse, print};
-use keyform::language::editor::{self, CompletionKind};
-use keyform::language::{Checked, Span};
+use keyform_language::diagnostic::{Diagnostic as Finding, Severity};
+use keyform_language::document::{parse, print};
+use keyform_language::editor::{self, CompletionKind};
+use keyform_language::{Checked, Span};
 use lsp_types::{
     CompletionItem, CompletionItemKind, CompletionParams, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity,
     DocumentFormattingParams, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverContents, HoverParams,

@@ -4,10 +4,10 @@ use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use keyform::language::check::{Target, catalogue};
-use keyform::language::diagnostic::{json, render, sarif};
-use keyform::language::samples::Samples;
-use keyform::language::{Checked, Diagnostic, Options, Severity};
+use keyform_language::check::{Target, catalogue};
+use keyform_language::diagnostic::{json, render, sarif};
+use keyform_language::samples::Samples;
+use keyform_language::{Checked, Diagnostic, Options, Severity};
 
 use crate::failure::Failure;
 use crate::output;

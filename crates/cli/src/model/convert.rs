@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command};
-use keyform::language::document::{json, parse, print};
+use keyform_language::document::{json, parse, print};
 
 use crate::failure::Failure;
 use crate::output;

@@ -3,9 +3,10 @@
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use keyform::language::Checked;
-use keyform::language::cost::{Report, compare, price::PRICES, report, text};
 use keyform::{SystemWorld, World as _};
+use keyform_language::Checked;
+use keyform_language::cost::price::PRICES;
+use keyform_language::cost::{Report, compare, report, text};
 
 use crate::failure::Failure;
 use crate::output;

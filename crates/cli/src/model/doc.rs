@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command};
-use keyform::language::Checked;
-use keyform::language::cost::price::PRICES;
-use keyform::language::doc::{document, html, markdown};
+use keyform_language::Checked;
+use keyform_language::cost::price::PRICES;
+use keyform_language::doc::{document, html, markdown};
 
 use crate::failure::Failure;
 use crate::output;

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use keyform::language::Checked;
-use keyform::language::explain::{explain, text};
+use keyform_language::Checked;
+use keyform_language::explain::{explain, text};
 
 use crate::failure::Failure;
 use crate::output;

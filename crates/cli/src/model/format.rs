@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use keyform::language::document::{parse, print};
+use keyform_language::document::{parse, print};
 
 use crate::failure::Failure;
 use crate::output;

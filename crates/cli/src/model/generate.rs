@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command};
-use keyform::codegen::{self, Settings, TARGETS};
 use keyform::language::Checked;
+use keyform_codegen::{Settings, TARGETS, target};
 
 use crate::failure::Failure;
 use crate::{output, place};
@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
         source::show(&checked.source, path, &checked.diagnostics);
         return Ok(ExitCode::from(1));
     }
-    let target = codegen::target(text("target")).ok_or_else(|| Failure::new("unknown target"))?;
+    let target = target(text("target")).ok_or_else(|| Failure::new("unknown target"))?;
     let settings = Settings { variables: place::variables(arguments)? };
     let printed = (target.print)(&checked, &settings).map_err(Failure::new)?;
     match arguments.get_one::<String>("output") {

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use keyform::language::Checked;
-use keyform::live::handle::{DeadLetter, DeadLetters, Settings};
-use keyform::runtime::run::json;
+use keyform::live::handle::{DeadLetter, DeadLetters, HandlerSettings};
+use keyform_runtime::run::json;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -88,7 +88,7 @@ pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
 }
 
 async fn run_on(step: &str, checked: &Checked, place: &Place, arguments: &ArgMatches) -> Result<ExitCode, Failure> {
-    let mut settings = Settings::default();
+    let mut settings = HandlerSettings::default();
     if let Some(table) = arguments.get_one::<String>("checkpoints") {
         settings.table.clone_from(table);
     }

@@ -7,9 +7,9 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use indicatif::{ProgressBar, ProgressStyle};
 use keyform::SystemWorld;
 use keyform::language::Checked;
-use keyform::runtime::evolve::state::{Counts, State};
-use keyform::runtime::evolve::{MigrateError, Migration, Pace, Progress, RolledBack, Verified};
 use keyform::{Rehearsal, Rehearse, Stage};
+use keyform_runtime::evolve::state::{Counts, State};
+use keyform_runtime::evolve::{MigrateError, Migration, Pace, Progress, RolledBack, Verified};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use keyform::SystemWorld;
-use keyform::language::Checked;
-use keyform::language::schema::{Parameter, Type};
-use keyform::runtime::run::{Call, Caller, RunError, Runner, fits, in_words, json, misfit};
 use keyform::{AttributeValue, Attributes};
+use keyform_language::Checked;
+use keyform_language::schema::{Parameter, Type};
+use keyform_runtime::run::{Call, Caller, RunError, Runner, fits, in_words, json, misfit};
 use serde_json::Value;
 
 use crate::failure::Failure;
@@ -117,7 +117,7 @@ async fn runner(place: &Place, checked: Checked, arguments: &ArgMatches) -> Resu
     if checked.model.entities.iter().any(|entity| entity.encrypted_fields().next().is_some()) {
         settings.field_keys = config.field_keys()?;
     }
-    if let Some(table) = keyform::unnamed_table(&checked, &settings.variables) {
+    if let Some(table) = keyform_language::bind::unnamed_table(&checked.model, &settings.variables) {
         return Err(Failure::new(format!(
             "the table name {table} has a variable without a value: pass --set NAME=VALUE"
         )));
@@ -246,7 +246,7 @@ pub(super) fn unknown_pattern<'a>(pattern: &str, names: impl Iterator<Item = &'a
 fn argument_type(parameters: &[Parameter], name: &str) -> Option<Type> {
     let parameter = parameters.iter().find(|parameter| parameter.arguments.iter().any(|argument| argument == name))?;
     Some(match parameter.test {
-        keyform::language::schema::Test::In => Type::List(Box::new(parameter.kind.clone()), Default::default()),
+        keyform_language::schema::Test::In => Type::List(Box::new(parameter.kind.clone()), Default::default()),
         _ => parameter.kind.clone(),
     })
 }

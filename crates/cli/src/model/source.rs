@@ -3,8 +3,8 @@
 use std::io::{IsTerminal as _, Read as _};
 use std::path::Path;
 
-use keyform::language::Diagnostic;
-use keyform::language::diagnostic::render;
+use keyform_language::Diagnostic;
+use keyform_language::diagnostic::render;
 
 use crate::failure::Failure;
 use crate::{output, systems};

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use keyform::SystemWorld;
 use keyform::language::Checked;
-use keyform::live::handle::{Handlers, Settings as HandleSettings};
+use keyform::live::handle::{HandlerSettings, Handlers};
 use keyform::runtime::run::{Call, Runner, Settings};
 use keyform::{Database, Execute, server};
 use tempfile::TempDir;
@@ -65,11 +65,11 @@ impl Program {
     fn new(store: Arc<dyn Execute>) -> Self {
         let runner =
             Runner::new(Arc::new(Checked::read(MODEL)), store, Arc::new(SystemWorld), Settings::default()).unwrap();
-        let settings = HandleSettings {
+        let settings = HandlerSettings {
             attempts: 2,
             backoff: Duration::from_millis(1),
             lease: Duration::from_millis(100),
-            ..HandleSettings::default()
+            ..HandlerSettings::default()
         };
         let called = Arc::new(Notify::new());
         let told = called.clone();

@@ -16,7 +16,7 @@ use crate::catalog::{Expiry, Index, IndexKind, Table, load};
 use crate::change::Entry;
 use crate::engine::{Engine, store_failed};
 use crate::expiry;
-use crate::layout::{self, IndexId, TableId};
+use crate::key_space::{self, IndexId, TableId};
 use crate::store::Batch;
 
 /// Maximum number of items in a chunk.
@@ -91,7 +91,7 @@ impl Engine {
             let mut table = Table::clone(table);
             let mut batch = Batch::new();
             for index in table.indexes.iter().filter(|index| is_deleting(index)) {
-                load::stage_garbage(&mut batch, &layout::index_prefix(table.id, index.id));
+                load::stage_garbage(&mut batch, &key_space::index_prefix(table.id, index.id));
                 self.work.remove_uncounted((table.id, index.id));
             }
             table.indexes.retain(|index| !is_deleting(index));
@@ -125,7 +125,7 @@ impl Engine {
         id: TableId,
         visit: impl Fn(&Table, &Item, &[u8], &mut Batch) -> ControlFlow<()>,
     ) -> Result<bool, Error> {
-        let mut after = layout::index_prefix(id, IndexId::BASE);
+        let mut after = key_space::index_prefix(id, IndexId::BASE);
         while !self.work.is_stopping() {
             let keys = self.next_keys(id, &after)?;
             let Some(last) = keys.last() else { return Ok(true) };
@@ -138,7 +138,7 @@ impl Engine {
     }
 
     fn next_keys(&self, id: TableId, after: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
-        let upper = layout::after_prefix(&layout::index_prefix(id, IndexId::BASE));
+        let upper = key_space::after_prefix(&key_space::index_prefix(id, IndexId::BASE));
         let upper = upper.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
         let mut keys = Vec::new();
         let mut bytes = 0;

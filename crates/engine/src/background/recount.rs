@@ -10,7 +10,7 @@ use keyform_core::{Error, Item};
 use super::for_all;
 use crate::catalog::{Statistics, load};
 use crate::engine::{Engine, store_failed};
-use crate::layout::{self, IndexId, TableId};
+use crate::key_space::{self, IndexId, TableId};
 use crate::read::decoded;
 use crate::store::Snapshot;
 
@@ -28,7 +28,7 @@ impl Engine {
     fn recount_one(&self, (table, index): (TableId, IndexId)) -> Result<bool, Error> {
         let Some((statistics, snapshot, noted)) = self.note(table, index) else { return Ok(true) };
         let (mut items, mut bytes) = (0, 0);
-        for entry in load::prefixed(&snapshot, &layout::index_prefix(table, index)) {
+        for entry in load::prefixed(&snapshot, &key_space::index_prefix(table, index)) {
             let (_, value) = entry.map_err(|error| store_failed(&error))?;
             items += 1;
             bytes += decoded(value).as_ref().map(Item::size).map_err(Clone::clone)? as i64;

@@ -5,7 +5,7 @@ use keyform_core::limits::IDEMPOTENCY_SECS;
 
 use crate::catalog::load;
 use crate::engine::{Engine, store_failed};
-use crate::layout;
+use crate::key_space;
 use crate::store::Batch;
 use crate::write::token::{TOKENS, applied_ms};
 
@@ -15,7 +15,7 @@ const CHUNK: usize = 256;
 impl Engine {
     pub(super) fn forget_tokens(&self) -> Result<(), Error> {
         let mut old = Vec::new();
-        for entry in load::prefixed(&self.store.snapshot(), &layout::system_key(TOKENS, b"")) {
+        for entry in load::prefixed(&self.store.snapshot(), &key_space::system_key(TOKENS, b"")) {
             let (key, value) = entry.map_err(|error| store_failed(&error))?;
             if self.is_over(&value) {
                 old.push(key);

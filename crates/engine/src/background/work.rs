@@ -6,7 +6,7 @@ use std::time::Duration;
 use keyform_core::{Error, World};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use crate::layout::{IndexId, TableId};
+use crate::key_space::{IndexId, TableId};
 
 /// Wake-up signals, and the work that is left.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use keyform_core::table::{OnDemandThroughput, Projection, Status, ThroughputDescription, WarmThroughput};
 
 use super::{KeyLayout, Statistics};
-use crate::layout::IndexId;
+use crate::key_space::IndexId;
 
 /// Secondary index of a table.
 #[derive(Clone, Debug)]

@@ -18,7 +18,7 @@ use keyform_core::Error;
 use super::fields::wrong;
 use super::{Catalog, Position, Shard, ShardMeter, Stream, Table, statistics_record, stream_record, table_record};
 use crate::engine::store_failed;
-use crate::layout::{self, TableId};
+use crate::key_space::{self, TableId};
 use crate::store::{Batch, Snapshot};
 
 const TABLES: u8 = b'c';
@@ -30,7 +30,7 @@ const GARBAGE: u8 = b'g';
 
 /// Stages the records of a table and of its stream.
 pub fn stage_table(batch: &mut Batch, table: &Table) {
-    batch.put(layout::system_key(TABLES, table.name.as_bytes()), table_record::encode(table));
+    batch.put(key_space::system_key(TABLES, table.name.as_bytes()), table_record::encode(table));
     if let Some(stream) = &table.stream {
         stage_stream(batch, stream);
     }
@@ -38,12 +38,12 @@ pub fn stage_table(batch: &mut Batch, table: &Table) {
 
 /// Stages the deletion of a table's record.
 pub fn stage_table_removal(batch: &mut Batch, table: &Table) {
-    batch.delete(layout::system_key(TABLES, table.name.as_bytes()));
+    batch.delete(key_space::system_key(TABLES, table.name.as_bytes()));
 }
 
 /// Stages the number of the next table.
 pub fn stage_next_id(batch: &mut Batch, next_id: u32) {
-    batch.put(layout::system_key(NEXT_ID, b""), next_id.to_be_bytes().to_vec());
+    batch.put(key_space::system_key(NEXT_ID, b""), next_id.to_be_bytes().to_vec());
 }
 
 /// Stages a stream's record.
@@ -68,12 +68,12 @@ pub fn stage_trimmed_removal(batch: &mut Batch, stream: &Stream, shard: u32) {
 
 /// Stages the record that all keys with the prefix are obsolete.
 pub fn stage_garbage(batch: &mut Batch, prefix: &[u8]) {
-    batch.put(layout::system_key(GARBAGE, prefix), Bytes::new());
+    batch.put(key_space::system_key(GARBAGE, prefix), Bytes::new());
 }
 
 /// Stages the deletion of that record, after the keys are deleted.
 pub fn stage_garbage_removal(batch: &mut Batch, prefix: &[u8]) {
-    batch.delete(layout::system_key(GARBAGE, prefix));
+    batch.delete(key_space::system_key(GARBAGE, prefix));
 }
 
 /// Returns the prefixes of obsolete keys.
@@ -83,12 +83,12 @@ pub fn garbage(snapshot: &Snapshot) -> Result<Vec<Vec<u8>>, Error> {
 
 /// Stages the statistics of all tables.
 pub fn stage_statistics(batch: &mut Batch, catalog: &Catalog) {
-    batch.put(layout::system_key(STATISTICS, b""), statistics_record::encode(catalog));
+    batch.put(key_space::system_key(STATISTICS, b""), statistics_record::encode(catalog));
 }
 
 /// Stages the deletion of the statistics: from now on they are in memory only.
 pub fn stage_statistics_removal(batch: &mut Batch) {
-    batch.delete(layout::system_key(STATISTICS, b""));
+    batch.delete(key_space::system_key(STATISTICS, b""));
 }
 
 /// Loaded catalog.
@@ -124,10 +124,10 @@ pub fn load(snapshot: &Snapshot, arn_prefix: String) -> Result<Loaded, Error> {
             catalog.note_past_stream(&stream);
         }
     }
-    if let Some(bytes) = get(snapshot, &layout::system_key(NEXT_ID, b""))? {
+    if let Some(bytes) = get(snapshot, &key_space::system_key(NEXT_ID, b""))? {
         catalog.reserve_ids(bytes.as_ref().try_into().map(u32::from_be_bytes).map_err(|_| wrong("next table"))?);
     }
-    let statistics = match get(snapshot, &layout::system_key(STATISTICS, b""))? {
+    let statistics = match get(snapshot, &key_space::system_key(STATISTICS, b""))? {
         Some(bytes) => {
             statistics_record::restore(bytes, &catalog)?;
             Statistics::Restored
@@ -139,7 +139,7 @@ pub fn load(snapshot: &Snapshot, arn_prefix: String) -> Result<Loaded, Error> {
 
 /// Returns all streams, including those of deleted tables, with empty meters.
 pub fn streams(snapshot: &Snapshot) -> impl Iterator<Item = Result<Stream, Error>> + use<> {
-    let entries = prefixed(snapshot, &layout::system_key(STREAMS, b""));
+    let entries = prefixed(snapshot, &key_space::system_key(STREAMS, b""));
     entries.map(|entry| stream_record::decode(entry.map_err(|error| store_failed(&error))?.1))
 }
 
@@ -167,13 +167,13 @@ fn meter(snapshot: &Snapshot, stream: &Stream, shard: &Shard) -> Result<ShardMet
 }
 
 fn stream_key(table: TableId, number: u32) -> Vec<u8> {
-    let mut key = layout::system_key(STREAMS, &table.0.to_be_bytes());
+    let mut key = key_space::system_key(STREAMS, &table.0.to_be_bytes());
     key.extend_from_slice(&number.to_be_bytes());
     key
 }
 
 fn trimmed_key(stream: &Stream, shard: u32) -> Vec<u8> {
-    let mut key = layout::system_key(TRIMMED, &stream.table_id.0.to_be_bytes());
+    let mut key = key_space::system_key(TRIMMED, &stream.table_id.0.to_be_bytes());
     key.extend_from_slice(&stream.number.to_be_bytes());
     key.extend_from_slice(&shard.to_be_bytes());
     key
@@ -185,7 +185,7 @@ fn get(snapshot: &Snapshot, key: &[u8]) -> Result<Option<Bytes>, Error> {
 
 /// Returns all records of a kind, with the part of the key after the kind.
 fn records(snapshot: &Snapshot, kind: u8) -> Result<Vec<(Vec<u8>, Bytes)>, Error> {
-    let prefix = layout::system_key(kind, b"");
+    let prefix = key_space::system_key(kind, b"");
     let entries = prefixed(snapshot, &prefix).map(|entry| {
         let (key, value) = entry.map_err(|error| store_failed(&error))?;
         Ok((key[prefix.len()..].to_vec(), value))
@@ -195,6 +195,6 @@ fn records(snapshot: &Snapshot, kind: u8) -> Result<Vec<(Vec<u8>, Bytes)>, Error
 
 /// Returns an iterator over all keys with the prefix, and their values.
 pub fn prefixed(snapshot: &Snapshot, prefix: &[u8]) -> crate::store::Range {
-    let upper = layout::after_prefix(prefix);
+    let upper = key_space::after_prefix(prefix);
     snapshot.range(Bound::Included(prefix), upper.as_deref().map_or(Bound::Unbounded, Bound::Excluded))
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use keyform_core::Error;
 use keyform_core::error;
 
-use crate::layout::TableId;
+use crate::key_space::TableId;
 
 mod fields;
 mod index;

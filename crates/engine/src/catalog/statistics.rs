@@ -10,12 +10,6 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Creates counters with initial values.
-    pub fn starting_at(items: u64, bytes: u64) -> Self {
-        let signed = |count| i64::try_from(count).unwrap_or(i64::MAX);
-        Self { items: AtomicI64::new(signed(items)), bytes: AtomicI64::new(signed(bytes)) }
-    }
-
     /// Returns the number of items; zero while the counter is negative.
     pub fn items(&self) -> u64 {
         u64::try_from(self.items.load(Ordering::Relaxed)).unwrap_or(0)

@@ -18,7 +18,7 @@ use keyform_core::operation::SequenceNumber;
 use keyform_core::table::{KeySchema, StreamView};
 use parking_lot::Mutex;
 
-use crate::layout::{self, IndexId, TableId};
+use crate::key_space::{self, IndexId, TableId};
 use crate::store::SeqNo;
 
 /// Stream at one point in time; a change replaces it.
@@ -189,7 +189,7 @@ impl Stream {
 
     /// Returns the common key prefix of all records of the stream.
     pub fn prefix(&self) -> Vec<u8> {
-        let mut prefix = layout::index_prefix(self.table_id, IndexId::STREAM);
+        let mut prefix = key_space::index_prefix(self.table_id, IndexId::STREAM);
         prefix.extend_from_slice(&self.number.to_be_bytes());
         prefix
     }

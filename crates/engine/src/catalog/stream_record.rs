@@ -9,7 +9,7 @@ use keyform_core::table::StreamView;
 use super::fields::{Fields, Record, wrong};
 use super::table_record::{read_schema, schema};
 use super::{Shard, ShardEnd, Stream};
-use crate::layout::TableId;
+use crate::key_space::TableId;
 
 /// Newest record version that this program reads; the one it writes.
 const VERSION: u64 = 1;

@@ -9,7 +9,7 @@ use keyform_core::table::{
 };
 
 use super::{Index, Statistics, Stream};
-use crate::layout::{IndexId, TableId};
+use crate::key_space::{IndexId, TableId};
 
 /// Table at one point in time; a change replaces it.
 #[derive(Clone, Debug)]

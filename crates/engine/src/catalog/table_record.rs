@@ -11,7 +11,7 @@ use keyform_core::{AttributeValue, Error};
 
 use super::fields::{Fields, Record, wrong};
 use super::{Expiry, Index, IndexKind, KeyLayout, Projected, Statistics, Table, TableSettings};
-use crate::layout::{IndexId, TableId};
+use crate::key_space::{IndexId, TableId};
 
 /// Newest record version that this program reads; the one it writes.
 const VERSION: u64 = 1;

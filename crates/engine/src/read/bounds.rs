@@ -9,7 +9,7 @@ use keyform_core::value::AttributeType;
 
 use super::source::Source;
 use crate::catalog::KeyAttribute;
-use crate::layout;
+use crate::key_space;
 
 /// Range of store keys, from `lower` (inclusive) to `upper` (exclusive; unbounded if `None`).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct KeyRange {
 impl KeyRange {
     /// Returns the range of all keys with the prefix.
     pub fn prefix(prefix: Vec<u8>) -> Self {
-        let upper = layout::after_prefix(&prefix);
+        let upper = key_space::after_prefix(&prefix);
         Self { lower: prefix, upper }
     }
 
@@ -43,7 +43,7 @@ pub fn of_condition(source: &Source, condition: &KeyCondition) -> Result<KeyRang
     let mut sort = source.key().sort.iter();
     for attribute in sort.by_ref() {
         match find(condition, attribute).map(|predicate| &predicate.test) {
-            Some(KeyTest::Compare(Comparator::Equal, value)) => layout::write_key_value(&mut prefix, value.view()),
+            Some(KeyTest::Compare(Comparator::Equal, value)) => key_space::write_key_value(&mut prefix, value.view()),
             Some(test) => return last_range(condition, sort, &prefix, test),
             None => return nothing_more(condition, attribute, sort, prefix),
         }
@@ -62,9 +62,9 @@ pub fn of_partition(source: &Source, condition: &KeyCondition) -> Result<KeyRang
         let KeyTest::Compare(Comparator::Equal, value) = &predicate.test else {
             return Err(texts::key_condition_not_supported());
         };
-        layout::write_key_value(&mut partition, value.view());
+        key_space::write_key_value(&mut partition, value.view());
     }
-    Ok(KeyRange::prefix(layout::partition_prefix(source.table.id, source.id(), &partition)))
+    Ok(KeyRange::prefix(key_space::partition_prefix(source.table.id, source.id(), &partition)))
 }
 
 /// Returns the range of the last condition. Rejects conditions on attributes after it.
@@ -97,10 +97,10 @@ fn range(prefix: &[u8], test: &KeyTest) -> KeyRange {
     let whole = KeyRange::prefix(prefix.to_vec());
     let at = |value: ValueRef<'_>| {
         let mut key = prefix.to_vec();
-        layout::write_key_value(&mut key, value);
+        key_space::write_key_value(&mut key, value);
         key
     };
-    let after = |value: ValueRef<'_>| layout::after_prefix(&at(value));
+    let after = |value: ValueRef<'_>| key_space::after_prefix(&at(value));
     match test {
         KeyTest::Compare(Comparator::Less, value) => KeyRange { upper: Some(at(value.view())), ..whole },
         KeyTest::Compare(Comparator::LessOrEqual, value) => KeyRange { upper: after(value.view()), ..whole },
@@ -112,7 +112,7 @@ fn range(prefix: &[u8], test: &KeyTest) -> KeyRange {
         KeyTest::Between(low, high) => KeyRange { lower: at(low.view()), upper: after(high.view()) },
         KeyTest::BeginsWith(value) => {
             let mut key = prefix.to_vec();
-            layout::write_key_prefix(&mut key, value.view());
+            key_space::write_key_prefix(&mut key, value.view());
             KeyRange::prefix(key)
         }
     }

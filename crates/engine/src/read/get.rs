@@ -14,7 +14,7 @@ use keyform_core::{Error, Item};
 
 use crate::catalog::Table;
 use crate::engine::{Engine, store_failed};
-use crate::key::{self, ItemKey};
+use crate::item_key::{self, ItemKey};
 use crate::store::Snapshot;
 
 impl Engine {
@@ -31,7 +31,7 @@ impl Engine {
     fn key_of_get(&self, request: &GetItem) -> Result<ItemKey, Error> {
         let catalog = self.catalog.read();
         let table = catalog.table(&request.table)?;
-        let key = key::of_request(table, &request.key)?;
+        let key = item_key::of_request(table, &request.key)?;
         check_projection(table, request.projection.as_ref())?;
         Ok(key)
     }
@@ -53,7 +53,7 @@ impl Engine {
         let mut all = Vec::with_capacity(request.tables.len());
         for (name, reads) in &request.tables {
             let table = catalog.table(name)?;
-            let keys = reads.keys.iter().map(|key| key::of_request(table, key)).collect::<Result<Vec<_>, _>>()?;
+            let keys = reads.keys.iter().map(|key| item_key::of_request(table, key)).collect::<Result<Vec<_>, _>>()?;
             check_projection(table, reads.projection.as_ref())?;
             let mut seen = HashSet::new();
             if !keys.iter().all(|key| seen.insert(key)) {
@@ -89,7 +89,7 @@ impl Engine {
         let mut keys = Vec::with_capacity(tables.len());
         let mut reasons = vec![Default::default(); tables.len()];
         for ((get, table), reason) in request.gets.iter().zip(tables).zip(&mut reasons) {
-            match key::of_request(table, &get.key) {
+            match item_key::of_request(table, &get.key) {
                 Ok(key) => keys.push(key),
                 Err(error) => *reason = transaction::reason(&error),
             }
@@ -114,7 +114,7 @@ impl Engine {
 
 /// Checks that the projection does not reach into a key attribute.
 pub fn check_projection(table: &Table, projection: Option<&Projection>) -> Result<(), Error> {
-    projection.map_or(Ok(()), |projection| key::check_scalar_keys(table, &projection.paths))
+    projection.map_or(Ok(()), |projection| item_key::check_scalar_keys(table, &projection.paths))
 }
 
 fn read_batched(

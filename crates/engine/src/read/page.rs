@@ -13,7 +13,7 @@ use super::get::decoded;
 use super::source::{Attributes, Source};
 use super::start;
 use crate::engine::store_failed;
-use crate::key;
+use crate::item_key;
 use crate::store::Snapshot;
 
 /// Parameters of a page.
@@ -67,7 +67,7 @@ impl PageRequest<'_> {
     /// Checks that neither filter nor projection reaches into a key attribute.
     fn check_paths(&self) -> Result<(), Error> {
         let table = &self.source.table;
-        key::check_scalar_keys(table, self.filter.map_or_else(Vec::new, Condition::paths))?;
+        item_key::check_scalar_keys(table, self.filter.map_or_else(Vec::new, Condition::paths))?;
         super::get::check_projection(table, self.projection)
     }
 
@@ -106,7 +106,7 @@ impl PageRequest<'_> {
     /// Fetches the whole item of an entry of a local index, which counts as a separate read.
     fn fetch(&self, snapshot: &Snapshot, progress: &mut Progress, entry: &Item) -> Result<Item, Error> {
         let table = &self.source.table;
-        let place = key::of_stored_item(table, entry);
+        let place = item_key::of_stored_item(table, entry);
         let bytes = snapshot.get(&place).map_err(|error| store_failed(&error))?;
         let item = bytes.map(decoded).transpose()?.unwrap_or_else(|| entry.clone());
         progress.fetched_units += read_units(item.size(), self.kind);

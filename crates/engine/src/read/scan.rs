@@ -9,7 +9,7 @@ use super::page::PageRequest;
 use super::source::Source;
 use super::{get, start};
 use crate::engine::Engine;
-use crate::layout;
+use crate::key_space;
 
 impl Engine {
     pub(crate) fn scan(&self, request: &Scan) -> Result<PageOutput, Error> {
@@ -37,15 +37,15 @@ impl Engine {
 }
 
 fn whole(source: &Source) -> KeyRange {
-    KeyRange::prefix(layout::index_prefix(source.table.id, source.id()))
+    KeyRange::prefix(key_space::index_prefix(source.table.id, source.id()))
 }
 
 fn segment_range(source: &Source, segment: Segment) -> KeyRange {
-    let prefix = layout::index_prefix(source.table.id, source.id());
+    let prefix = key_space::index_prefix(source.table.id, source.id());
     let boundary = |number: u32| {
         let hash = (u128::from(number) << 64) / u128::from(segment.total);
         u64::try_from(hash).ok().map(|hash| [prefix.as_slice(), &hash.to_be_bytes()].concat())
     };
-    let upper = boundary(segment.number + 1).or_else(|| layout::after_prefix(&prefix));
+    let upper = boundary(segment.number + 1).or_else(|| key_space::after_prefix(&prefix));
     KeyRange { lower: boundary(segment.number).unwrap_or_else(|| prefix.clone()), upper }
 }

@@ -8,7 +8,7 @@ use keyform_core::expression::{Path, Projection};
 use keyform_core::operation::Select;
 
 use crate::catalog::{Index, KeyLayout, Projected, Table};
-use crate::layout::IndexId;
+use crate::key_space::IndexId;
 
 /// Table, or one of its indexes.
 pub struct Source {

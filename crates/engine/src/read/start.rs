@@ -6,7 +6,7 @@ use keyform_core::{Attributes, Error, Item};
 
 use super::source::Source;
 use crate::catalog::KeyAttribute;
-use crate::key;
+use crate::item_key;
 
 /// Returns the store key of the entry that a start key names.
 ///
@@ -23,8 +23,8 @@ pub fn store_key(source: &Source, start: &Attributes) -> Result<Vec<u8>, Error> 
     }
     let item = Item::from(start);
     let key = match source.index() {
-        Some(index) => key::of_index_entry(&source.table, index, &item),
-        None => key::of_new_item(&source.table, start).ok().map(|key| key.store_key),
+        Some(index) => item_key::of_index_entry(&source.table, index, &item),
+        None => item_key::of_new_item(&source.table, start).ok().map(|key| key.store_key),
     };
     key.ok_or_else(texts::start_key_is_invalid)
 }

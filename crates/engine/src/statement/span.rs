@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use keyform_core::expression::{Comparator, KeyTest};
 use keyform_core::{Value, ValueRef};
 
-use crate::layout;
+use crate::key_space;
 
 /// Range from `lower` to `upper`; unbounded where `None`.
 #[derive(Clone, Debug, Default)]
@@ -35,7 +35,7 @@ impl Span {
             KeyTest::Between(low, high) => Self { lower: at(low, true), upper: at(high, true) },
             KeyTest::BeginsWith(prefix) => Self {
                 lower: at(prefix, true),
-                upper: layout::after_prefix(&sorted_bytes(prefix)).map(|key| Bound { key, included: false }),
+                upper: key_space::after_prefix(&sorted_bytes(prefix)).map(|key| Bound { key, included: false }),
             },
         }
     }

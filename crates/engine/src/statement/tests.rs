@@ -19,7 +19,7 @@ use super::shape::Shape;
 use super::token::NextToken;
 use super::write;
 use crate::catalog::{Index, IndexKind, KeyLayout, Projected};
-use crate::layout::IndexId;
+use crate::key_space::IndexId;
 
 fn layout(partition: &[&str], sort: &[&str]) -> KeyLayout {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();

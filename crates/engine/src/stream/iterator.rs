@@ -11,7 +11,7 @@ use twox_hash::XxHash3_64;
 
 use crate::catalog::{Position, Shard, Stream};
 use crate::engine::Engine;
-use crate::layout::TableId;
+use crate::key_space::TableId;
 
 /// Position to read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ mod trim;
 use crate::catalog::{ShardEnd, Stream};
 use crate::change::Change;
 use crate::engine::Engine;
-use crate::layout;
+use crate::key_space;
 use crate::store::Batch;
 
 pub use shards::ShardLimits;
@@ -26,7 +26,7 @@ pub fn stage(batch: &mut Batch, change: &Change<'_>) {
     if change.old == change.new {
         return;
     }
-    let hash = layout::hash_of_key(&change.key.store_key).unwrap_or_default();
+    let hash = key_space::hash_of_key(&change.key.store_key).unwrap_or_default();
     let Some(shard) = stream.open_shard(hash) else { return };
     batch.append(stream.shard_prefix(shard.number), record::encode(stream, change));
     shard.meter.count();

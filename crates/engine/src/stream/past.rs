@@ -7,7 +7,7 @@ use keyform_core::Error;
 
 use crate::catalog::{Catalog, Stream, load};
 use crate::engine::Engine;
-use crate::layout::TableId;
+use crate::key_space::TableId;
 
 impl Engine {
     /// Returns the stream with that number, from the catalog or the store.
@@ -41,7 +41,7 @@ mod tests {
     use keyform_core::table::{KeySchema, ScalarType, StreamView};
 
     use super::*;
-    use crate::engine::{Settings, Step};
+    use crate::engine::{EngineSettings, Step};
     use crate::store::Store;
     use keyform_world::testing::ManualWorld;
 
@@ -84,7 +84,8 @@ mod tests {
     #[test]
     fn tables_that_come_and_go_leave_nothing_in_memory_and_nothing_after_a_day() {
         let env = ManualWorld::at_ms(1_794_700_000_000);
-        let engine = Engine::open(Store::in_memory(), Arc::new(env.clone()), Settings::default()).expect("it is empty");
+        let engine =
+            Engine::open(Store::in_memory(), Arc::new(env.clone()), EngineSettings::default()).expect("it is empty");
         come_and_go(&engine, "first");
         engine.work_once(true).expect("the store is in memory");
         env.advance_ms(86_400_001);

@@ -12,7 +12,7 @@ use super::iterator::ShardIterator;
 use super::record;
 use crate::catalog::{Position, Shard, Stream};
 use crate::engine::{Engine, store_failed};
-use crate::layout;
+use crate::key_space;
 use crate::store::Snapshot;
 
 /// Maximum size of the records in one response.
@@ -65,7 +65,7 @@ fn read(
     let prefix = stream.shard_prefix(shard.number);
     let start = from.or(shard.meter.trimmed().map(Position::next));
     let lower = start.map_or(prefix.clone(), |start| [prefix.as_slice(), &start.to_bytes()].concat());
-    let upper = layout::after_prefix(&prefix);
+    let upper = key_space::after_prefix(&prefix);
     let upper = upper.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
     let mut page = Page { records: Vec::new(), next: None, ended: true };
     let mut bytes = 0;

@@ -11,7 +11,7 @@ use super::record;
 use crate::background::for_all;
 use crate::catalog::{Position, Shard, Stream, load};
 use crate::engine::{Engine, store_failed};
-use crate::layout;
+use crate::key_space;
 use crate::store::Batch;
 
 /// Records deleted per commit.
@@ -53,7 +53,7 @@ impl Engine {
         let prefix = stream.shard_prefix(shard.number);
         let lower =
             shard.meter.trimmed().map_or(prefix.clone(), |position| [&prefix[..], &position.to_bytes()].concat());
-        let upper = layout::after_prefix(&prefix);
+        let upper = key_space::after_prefix(&prefix);
         let upper = upper.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
         for entry in self.store.snapshot().range(Bound::Included(&lower), upper).take(CHUNK) {
             let (key, stored) = entry.map_err(|error| store_failed(&error))?;

@@ -4,28 +4,28 @@ use twox_hash::XxHash3_64;
 
 use crate::calendar::civil_date;
 use crate::catalog::Stream;
-use crate::engine::Settings;
+use crate::engine::EngineSettings;
 
 /// Returns the common prefix of all table ARNs.
-pub(crate) fn table_arn_prefix(settings: &Settings) -> String {
+pub(crate) fn table_arn_prefix(settings: &EngineSettings) -> String {
     format!("arn:aws:dynamodb:{}:{}:table/", settings.region, settings.account)
 }
 
-pub(crate) fn table_arn(settings: &Settings, table: &str) -> String {
+pub(crate) fn table_arn(settings: &EngineSettings, table: &str) -> String {
     format!("{}{table}", table_arn_prefix(settings))
 }
 
-pub(crate) fn index_arn(settings: &Settings, table: &str, index: &str) -> String {
+pub(crate) fn index_arn(settings: &EngineSettings, table: &str, index: &str) -> String {
     format!("{}{table}/index/{index}", table_arn_prefix(settings))
 }
 
-pub(crate) fn stream_arn(settings: &Settings, stream: &Stream) -> String {
+pub(crate) fn stream_arn(settings: &EngineSettings, stream: &Stream) -> String {
     format!("{}{}/stream/{}", table_arn_prefix(settings), stream.table, stream_label(stream.created_ms))
 }
 
 /// Returns the ARN of a KMS key: the one in the request, or the account's default key.
-pub(crate) fn kms_key_arn(settings: &Settings, stated: Option<&str>) -> String {
-    let Settings { region, account, .. } = settings;
+pub(crate) fn kms_key_arn(settings: &EngineSettings, stated: Option<&str>) -> String {
+    let EngineSettings { region, account, .. } = settings;
     match stated {
         Some(arn) if arn.starts_with("arn:") => arn.to_owned(),
         Some(alias) if alias.starts_with("alias/") => format!("arn:aws:kms:{region}:{account}:{alias}"),
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn an_account_has_one_key_in_the_form_of_a_uuid() {
-        let settings = Settings::default();
+        let settings = EngineSettings::default();
         let arn = kms_key_arn(&settings, None);
         assert_eq!(arn, kms_key_arn(&settings, None));
         assert_eq!(arn.rsplit('/').next().map(str::len), Some(36));

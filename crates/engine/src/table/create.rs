@@ -13,7 +13,7 @@ use keyform_core::table::{
 
 use crate::catalog::{Index, IndexKind, KeyLayout, Projected, Statistics, Stream, Table, TableSettings, load};
 use crate::engine::{Engine, Step};
-use crate::layout::TableId;
+use crate::key_space::TableId;
 use crate::store::{Batch, SeqNo};
 
 impl Engine {

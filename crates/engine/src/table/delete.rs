@@ -7,7 +7,7 @@ use keyform_core::table::{Status, TableDescription};
 
 use crate::catalog::{Table, load};
 use crate::engine::{Engine, Step};
-use crate::layout::{self, IndexId};
+use crate::key_space::{self, IndexId};
 use crate::store::Batch;
 use crate::stream;
 
@@ -43,5 +43,5 @@ impl Engine {
 fn prefixes(table: &Table) -> impl Iterator<Item = Vec<u8>> {
     let indexes = table.indexes.iter().map(|index| index.id);
     let all = [IndexId::BASE, IndexId::EXPIRY].into_iter().chain(indexes);
-    all.map(|index| layout::index_prefix(table.id, index))
+    all.map(|index| key_space::index_prefix(table.id, index))
 }

@@ -10,7 +10,7 @@ use keyform_core::table::{
 
 use super::arn::{index_arn, kms_key_arn, stream_arn, stream_label, table_arn};
 use crate::catalog::{Index, IndexKind, Table, TableSettings};
-use crate::engine::{Engine, Settings, Step};
+use crate::engine::{Engine, EngineSettings, Step};
 
 impl Engine {
     pub(crate) fn describe_table(&self, request: &DescribeTable) -> Result<Step<Box<TableDescription>>, Error> {
@@ -31,7 +31,7 @@ impl Engine {
     }
 }
 
-fn description(settings: &Settings, table: &Table, status: Status) -> TableDescription {
+fn description(settings: &EngineSettings, table: &Table, status: Status) -> TableDescription {
     let kept: &TableSettings = &table.settings;
     TableDescription {
         name: table.name.clone(),
@@ -58,7 +58,7 @@ fn description(settings: &Settings, table: &Table, status: Status) -> TableDescr
     }
 }
 
-fn global_index(settings: &Settings, table: &Table, index: &Index) -> Option<GlobalIndexDescription> {
+fn global_index(settings: &EngineSettings, table: &Table, index: &Index) -> Option<GlobalIndexDescription> {
     let IndexKind::Global { status, backfilling, throughput, on_demand, warm } = &index.kind else { return None };
     let provisioned = table.settings.billing == BillingMode::Provisioned;
     Some(GlobalIndexDescription {
@@ -79,7 +79,7 @@ fn global_index(settings: &Settings, table: &Table, index: &Index) -> Option<Glo
     })
 }
 
-fn local_index(settings: &Settings, table: &Table, index: &Index) -> Option<LocalIndexDescription> {
+fn local_index(settings: &EngineSettings, table: &Table, index: &Index) -> Option<LocalIndexDescription> {
     index.is_local().then(|| LocalIndexDescription {
         index: LocalIndex { name: index.name.clone(), key: index.key.schema(), projection: index.projection.clone() },
         arn: index_arn(settings, &table.name, &index.name),
@@ -88,7 +88,7 @@ fn local_index(settings: &Settings, table: &Table, index: &Index) -> Option<Loca
     })
 }
 
-fn stream(settings: &Settings, table: &Table) -> Option<StreamSummary> {
+fn stream(settings: &EngineSettings, table: &Table) -> Option<StreamSummary> {
     table.stream.as_ref().map(|stream| StreamSummary {
         enabled: stream.is_enabled(),
         view: stream.view,
@@ -98,7 +98,7 @@ fn stream(settings: &Settings, table: &Table) -> Option<StreamSummary> {
 }
 
 /// Describes encryption with a KMS key. Without one, DynamoDB reports nothing about its own encryption.
-fn encryption(settings: &Settings, sse: &SseSpecification) -> Option<SseDescription> {
+fn encryption(settings: &EngineSettings, sse: &SseSpecification) -> Option<SseDescription> {
     sse.enabled.then(|| SseDescription {
         status: "ENABLED".to_owned(),
         kms_key_arn: kms_key_arn(settings, sse.kms_key.as_deref()),

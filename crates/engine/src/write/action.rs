@@ -9,7 +9,7 @@ use keyform_core::value::{name, size};
 use keyform_core::{Attributes, Error, Item};
 
 use crate::catalog::Table;
-use crate::key::{self, ItemKey};
+use crate::item_key::{self, ItemKey};
 
 /// Write of one item.
 pub struct Action<'a> {
@@ -36,30 +36,30 @@ pub enum Effect<'a> {
 
 impl<'a> Action<'a> {
     pub fn put(table: &'a Table, item: &'a Attributes) -> Result<Self, Error> {
-        let key = key::of_new_item(table, item)?;
-        key::check_index_keys(table, item)?;
+        let key = item_key::of_new_item(table, item)?;
+        item_key::check_index_keys(table, item)?;
         check_extent(item)?;
         Ok(Self::new(table, key, item, Effect::Put(Item::from(item))))
     }
 
     /// Checks a new item for errors that do not depend on stored data: an empty key, its size or its depth.
     pub fn refuse_outright(table: &Table, item: &Attributes) -> Result<(), Error> {
-        key::refuse_empty(table, item)?;
+        item_key::refuse_empty(table, item)?;
         check_extent(item)
     }
 
     pub fn update(table: &'a Table, key: &'a Attributes, update: Option<&'a Update>) -> Result<Self, Error> {
-        let place = key::of_request(table, key)?;
+        let place = item_key::of_request(table, key)?;
         check_keys_untouched(table, update)?;
         Ok(Self::new(table, place, key, Effect::Update(update)))
     }
 
     pub fn delete(table: &'a Table, key: &'a Attributes) -> Result<Self, Error> {
-        Ok(Self::new(table, key::of_request(table, key)?, key, Effect::Delete))
+        Ok(Self::new(table, item_key::of_request(table, key)?, key, Effect::Delete))
     }
 
     pub fn check(table: &'a Table, key: &'a Attributes) -> Result<Self, Error> {
-        Ok(Self::new(table, key::of_request(table, key)?, key, Effect::Check))
+        Ok(Self::new(table, item_key::of_request(table, key)?, key, Effect::Check))
     }
 
     fn new(table: &'a Table, key: ItemKey, source: &'a Attributes, effect: Effect<'a>) -> Self {
@@ -76,7 +76,7 @@ impl<'a> Action<'a> {
         return_item_on_failure: bool,
     ) -> Result<Self, Error> {
         if let Some(condition) = condition {
-            key::check_scalar_keys(self.table, condition.paths())?;
+            item_key::check_scalar_keys(self.table, condition.paths())?;
         }
         self.condition = condition;
         self.return_item_on_failure = return_item_on_failure;
@@ -137,7 +137,7 @@ fn check_keys_untouched(table: &Table, update: Option<&Update>) -> Result<(), Er
     let Some(update) = update else { return Ok(()) };
     match update.touched_paths().find(|path| table.key.contains(path.root())) {
         Some(path) => Err(texts::cannot_update_key(path.root())),
-        None => key::check_scalar_keys(table, update.paths()),
+        None => item_key::check_scalar_keys(table, update.paths()),
     }
 }
 
@@ -147,7 +147,7 @@ fn updated(table: &Table, key: &Attributes, change: Option<&Update>, old: Option
         Some(item) => update::apply(change, &item.to_attributes())?,
         None => update::create(change, key)?,
     };
-    key::check_updated_index_keys(table, change, &after)?;
+    item_key::check_updated_index_keys(table, change, &after)?;
     if size::of_attributes(&after) > ITEM_BYTES_MAX {
         return Err(texts::updated_item_too_large());
     }

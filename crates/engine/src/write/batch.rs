@@ -10,7 +10,7 @@ use super::action::Action;
 use crate::catalog::Catalog;
 use crate::change::{Change, WriteCost};
 use crate::engine::{Engine, Step};
-use crate::key;
+use crate::item_key;
 use crate::store::Batch;
 
 impl Engine {
@@ -69,7 +69,7 @@ fn actions<'a>(
                 WriteRequest::Put(item) => {
                     // Unlike PutItem, DynamoDB's batch error does not name the key attribute that is missing or of the
                     // wrong type.
-                    key::require_key(table, item)?;
+                    item_key::require_key(table, item)?;
                     Action::put(table, item)?
                 }
                 WriteRequest::Delete(key) => Action::delete(table, key)?,

@@ -10,7 +10,7 @@ use keyform_core::limits::IDEMPOTENCY_SECS;
 use twox_hash::XxHash3_128;
 
 use crate::engine::Engine;
-use crate::layout;
+use crate::key_space;
 use crate::store::Batch;
 
 /// Kind of the system records that hold tokens.
@@ -27,7 +27,7 @@ impl Token {
     pub fn new(token: &str, request: &impl fmt::Debug) -> Self {
         let mut hasher = Hasher(XxHash3_128::with_seed(0));
         write!(hasher, "{request:?}").expect("a hasher takes everything");
-        Self { key: layout::system_key(TOKENS, token.as_bytes()), fingerprint: hasher.0.finish_128().to_be_bytes() }
+        Self { key: key_space::system_key(TOKENS, token.as_bytes()), fingerprint: hasher.0.finish_128().to_be_bytes() }
     }
 
     /// Returns the store key of the token, which is locked like an item's.

@@ -13,7 +13,7 @@ use super::token::Token;
 use crate::catalog::Catalog;
 use crate::change::{Change, WriteCost};
 use crate::engine::{Engine, Step, Waiting};
-use crate::key;
+use crate::item_key;
 use crate::store::Batch;
 
 /// Factor of the consumed capacity of a transaction.
@@ -144,7 +144,7 @@ fn actions<'a>(catalog: &'a Catalog, requests: &'a [TransactAction]) -> Result<V
             TransactAction::Put { item, .. } => Action::refuse_outright(table, item)?,
             TransactAction::Update { key, .. }
             | TransactAction::Delete { key, .. }
-            | TransactAction::Check { key, .. } => key::refuse_empty_key(table, key)?,
+            | TransactAction::Check { key, .. } => item_key::refuse_empty_key(table, key)?,
         }
     }
     let mut actions = Vec::with_capacity(requests.len());

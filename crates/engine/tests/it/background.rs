@@ -9,7 +9,7 @@ use keyform_core::Operation;
 use keyform_core::operation::{DescribeTable, GlobalIndexChange, TransactAction, TransactWriteItems, UpdateTable};
 use keyform_core::table::{ScalarType, Status};
 use keyform_engine::store::{DataKeys, SimDisk, Store, StoreOptions};
-use keyform_engine::{Database, Options, layout};
+use keyform_engine::{Database, Options, system_key};
 
 fn create_index() -> Operation {
     Operation::UpdateTable(UpdateTable {
@@ -71,7 +71,7 @@ fn tokens_are_forgotten_when_their_time_is_over() {
     world.sweep();
     world.database.close().unwrap();
     let store = open_store(world.disk());
-    let (from, to) = (layout::system_key(b't', b""), layout::system_key(b'u', b""));
+    let (from, to) = (system_key(b't', b""), system_key(b'u', b""));
     let tokens = store.snapshot().range(Bound::Included(&from), Bound::Excluded(&to));
     let tokens: Vec<Vec<u8>> = tokens.map(|entry| entry.unwrap().0[2..].to_vec()).collect();
     assert_eq!(tokens, [b"second".to_vec()]);

@@ -10,8 +10,8 @@ use keyform_core::operation::{
 };
 use keyform_core::table::{Status, StreamView};
 use keyform_core::{Attributes, Item};
-use keyform_engine::engine::Settings;
-use keyform_engine::stream::ShardLimits;
+use keyform_engine::EngineSettings;
+use keyform_engine::ShardLimits;
 
 const HOUR_MS: u64 = 60 * 60 * 1000;
 
@@ -164,7 +164,7 @@ fn an_old_shard_is_followed_by_one_and_a_reader_comes_to_its_end() {
 fn a_full_shard_is_split_and_each_item_stays_in_order() {
     let limits = ShardLimits { records: 40, open: 4, ..ShardLimits::default() };
     on_both(|world| {
-        let settings = Settings { shards: limits, ..Settings::default() };
+        let settings = EngineSettings { shards: limits, ..EngineSettings::default() };
         let mut world = world.with_settings(settings);
         create(&world, StreamView::NewImage);
         for version in 0..30 {
@@ -195,7 +195,8 @@ fn shards_follow_each_other_while_writers_write() {
     const WRITERS: i64 = 4;
     const SHARDS: usize = 12;
     let done = AtomicBool::new(false);
-    let settings = Settings { shards: ShardLimits { records: 30, ..ShardLimits::default() }, ..Settings::default() };
+    let settings =
+        EngineSettings { shards: ShardLimits { records: 30, ..ShardLimits::default() }, ..EngineSettings::default() };
     let world = World::on_disk().with_settings(settings);
     create(&world, StreamView::NewAndOldImages);
     std::thread::scope(|scope| {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use keyform_core::operation::ChangeRecord;
 use keyform_core::{AttributeValue, Attributes, Execute};
 use keyform_language::Checked;
+use keyform_language::bind::unnamed_table;
 use keyform_language::document::parse;
 use keyform_language::plan::plan;
 use keyform_language::schema::{EntityId, resolve};
@@ -111,7 +112,7 @@ fn trusted(source: &str) -> Checked {
 }
 
 fn check_variables(checked: &Checked, settings: &Settings) -> Result<(), CallError> {
-    match crate::models::unnamed_table(checked, &settings.variables) {
+    match unnamed_table(&checked.model, &settings.variables) {
         Some(name) => Err(CallError::Variable(name)),
         None => Ok(()),
     }

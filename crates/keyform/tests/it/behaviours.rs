@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use keyform::language::Checked;
-use keyform::language::schema::{Parameter, Test, Type};
-use keyform::runtime::run::{Answer, Call, Caller, RunError, Runner, Settings, json};
 use keyform::{AttributeValue, Attributes};
+use keyform_language::Checked;
+use keyform_language::schema::{Parameter, Test, Type};
+use keyform_runtime::run::{Answer, Call, Caller, RunError, Runner, Settings, json};
 use keyform_scenario::{Counted, Counting, Store, stage};
 
 /// 2036-03-01, so that no store's own clock expires an item before the model's clock does.

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use keyform::execute::BoxFuture;
 use keyform::flow::Tables;
-use keyform::language::Checked;
-use keyform::language::bookkeeping::CASCADES;
+use keyform_language::Checked;
+use keyform_language::bookkeeping::CASCADES;
 use keyform::operation::DeleteTable;
-use keyform::runtime::run::{Answer, Call, Resumed, RunError, Runner, Settings};
+use keyform_runtime::run::{Answer, Call, Resumed, RunError, Runner, Settings};
 use keyform::server::{Models, Served};
 use keyform::{
     AttributeValue, Attributes, Database, Error, Execute, ExecuteExt, Operation, Output, SystemWorld, World as _,

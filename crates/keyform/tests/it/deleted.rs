@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use keyform::SystemWorld;
-use keyform::language::{Checked, explain};
 use keyform::runtime::run::{Call, Runner, Settings};
 use keyform::{AttributeValue, Database};
+use keyform_language::{Checked, explain};
 
 const MODEL: &str = include_str!("naive/guests.kf");
 

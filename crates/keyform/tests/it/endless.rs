@@ -6,10 +6,10 @@ use std::sync::Arc;
 use keyform::SystemWorld;
 use keyform::execute::BoxFuture;
 use keyform::language::Checked;
-use keyform::runtime::evolve::find::batch_get;
-use keyform::runtime::run::{Call, RunError, Runner, Settings};
 use keyform::transfer::{Export, Format};
 use keyform::{Attributes, Database, Error, ErrorCode, Execute, Item, Operation, Output};
+use keyform_runtime::evolve::find::batch_get;
+use keyform_runtime::run::{Call, RunError, Runner, Settings};
 
 const MODEL: &str = r#"
 model shelf

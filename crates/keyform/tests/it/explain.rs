@@ -4,12 +4,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use keyform::language::Checked;
-use keyform::language::bind;
-use keyform::language::explain::request;
-use keyform::language::explain::sample::Sample;
-use keyform::runtime::run::cascade_table;
 use keyform::{Database, ErrorCode, Operation};
+use keyform_language::Checked;
+use keyform_language::bind;
+use keyform_language::explain::request;
+use keyform_language::explain::sample::Sample;
+use keyform_runtime::run::cascade_table;
 use keyform_wire::Decoded;
 
 fn models() -> Vec<PathBuf> {

@@ -254,7 +254,7 @@ async fn a_line_or_a_cell_that_is_wrong_is_named() {
         ("b.jsonl", "{\"pk\":{\"S\":\"a\"}}\n", "an item lacks sk, which is part of the key of things"),
         ("c.csv", "pk,sk,n:N\na,1,\nb,2,seven\n", "c.csv, line 3: n: `seven` is not a number DynamoDB can hold"),
         ("d.csv", "pk,sk\na,1,2\n", "d.csv, line 2: the row has 3 cells, the first row has 2"),
-        ("e.txt", "", "--format s3, jsonl or csv"),
+        ("e.txt", "", "s3, jsonl or csv"),
     ];
     for (name, text, expected) in cases {
         let path = folder.path().join(name);

@@ -7,13 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use keyform::SystemWorld;
-use keyform::language::Checked;
-use keyform::language::document::ast::Event;
-use keyform::live::handle::{Begin, DeadLetters, HandleError, Handlers, Redriven, Settings as HandleSettings};
+use keyform::live::handle::{Begin, DeadLetters, HandleError, HandlerSettings, Handlers, Redriven};
 use keyform::runtime::run::{Call, Runner, Settings as RunSettings};
-use keyform::store::Durability;
+use keyform::{Durability, SystemWorld};
 use keyform::{AttributeValue, Database, Encryption, Execute, Options};
+use keyform_language::Checked;
+use keyform_language::document::ast::Event;
 use keyform_scenario::{Store, stage};
 use tokio::sync::Notify;
 
@@ -78,14 +77,14 @@ async fn put(runner: &Runner, note: usize, number: i64) {
 }
 
 /// Uses a checkpoint table named after the runner's table.
-fn settings(runner: &Runner) -> HandleSettings {
-    HandleSettings {
+fn settings(runner: &Runner) -> HandlerSettings {
+    HandlerSettings {
         table: format!("checkpoints-{}", runner.tables()[0].0),
         lease: Duration::from_millis(600),
         backoff: Duration::from_millis(5),
         poll: Duration::from_millis(20),
         attempts: 3,
-        ..HandleSettings::default()
+        ..HandlerSettings::default()
     }
 }
 
@@ -314,7 +313,7 @@ async fn begin_from_now_on(store: Arc<dyn Execute>) {
     runner.create_tables().await.unwrap();
     put(&runner, 1, 1).await;
     let seen = Arc::new(Seen::default());
-    let handlers = seen.handlers(&runner).with(HandleSettings { begin: Begin::Now, ..settings(&runner) });
+    let handlers = seen.handlers(&runner).with(HandlerSettings { begin: Begin::Now, ..settings(&runner) });
     let running = handlers.start().await.unwrap();
     // The first read determines the start position, so write until a change arrives after it.
     let waited = async {

@@ -9,17 +9,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use keyform::SystemWorld;
-use keyform::codegen::{Settings, target};
 use keyform::execute::BoxFuture;
 use keyform::expression::{Comparator, KeyTest};
-use keyform::language::Checked;
-use keyform::language::bind::{self, Inputs};
-use keyform::language::document::ast::BinaryOp;
-use keyform::language::explain::sample::Sample;
-use keyform::language::schema::{Expr, ExprKind, Field, Origin, Parameter, Permission};
 use keyform::operation::{TransactAction, WriteRequest};
 use keyform::runtime::run::{Call, Caller, Runner};
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
+use keyform_codegen::{Settings, target};
+use keyform_language::Checked;
+use keyform_language::bind::{self, Inputs};
+use keyform_language::document::ast::BinaryOp;
+use keyform_language::explain::sample::Sample;
+use keyform_language::schema::{Expr, ExprKind, Field, Origin, Parameter, Permission};
 use serde_json::Value;
 
 fn folder() -> PathBuf {
@@ -306,7 +306,7 @@ async fn every_request_of_a_pattern_is_allowed_by_its_policy() {
             let claims = inputs.caller.clone().into_owned();
             let call = permitted(&checked, &read.parameters, read.allow.as_ref(), &mut inputs);
             let mut operations = requests(&runner, &recorder, &read.name, true, &call).await;
-            if let keyform::language::plan::ReadOutcome::Planned(plan) = outcome {
+            if let keyform_language::plan::ReadOutcome::Planned(plan) = outcome {
                 let bound = bind::read(&checked.model, read, plan, &inputs).unwrap();
                 operations.extend(bound.request.map(Operation::from));
             }

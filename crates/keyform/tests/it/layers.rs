@@ -21,11 +21,10 @@ const MAY_USE: [(&str, &[&str]); 15] = [
     (
         "keyform",
         &[
-            "core", "world", "engine", "language", "codegen", "runtime", "aws", "live", "flow", "transfer", "server",
-            "macros",
+            "core", "world", "engine", "language", "runtime", "aws", "live", "flow", "transfer", "server", "macros",
         ],
     ),
-    ("cli", &["keyform"]),
+    ("cli", &["engine", "language", "codegen", "runtime", "server", "keyform"]),
 ];
 
 fn crates_folder() -> PathBuf {
@@ -121,12 +120,32 @@ fn tests_depend_only_on_crates_before_their_own() {
     }
 }
 
+/// The command must hold neither test doubles nor test tools: features of a dependency apply to the whole build.
+#[test]
+fn test_doubles_are_only_in_dev_dependencies() {
+    let root = crates_folder().join("..");
+    for folder in ["crates", "systems"] {
+        for member in fs::read_dir(root.join(folder)).expect("a folder can be listed") {
+            let member = member.expect("a folder can be listed").path();
+            let manifest = fs::read_to_string(member.join("Cargo.toml")).expect("a manifest can be read");
+            let production = section(&manifest, "dependencies");
+            for word in ["\"testing\"", "keyform-isolation", "keyform-scenario", "keyform-driver"] {
+                assert!(!production.contains(word), "{} has {word} in [dependencies]", member.display());
+            }
+        }
+    }
+}
+
+/// Returns a section of a manifest, empty if it has none.
+fn section<'a>(manifest: &'a str, heading: &str) -> &'a str {
+    let rest = manifest.split_once(&format!("\n[{heading}]\n")).map_or("", |(_, rest)| rest);
+    rest.split("\n[").next().unwrap_or_default()
+}
+
 /// Returns the workspace crates in a section of a manifest.
 fn depended_on(name: &str, heading: &str) -> Vec<&'static str> {
     let manifest = fs::read_to_string(crates_folder().join(name).join("Cargo.toml")).expect("a manifest can be read");
-    let section = manifest.split_once(&format!("\n[{heading}]\n")).map_or("", |(_, section)| section);
-    let lines = section.split("\n[").next().unwrap_or_default().lines();
-    let packages = lines.filter_map(|line| line.split(['.', ' ', '=']).next());
+    let packages = section(&manifest, heading).lines().filter_map(|line| line.split(['.', ' ', '=']).next());
     packages
         .filter_map(|package| MAY_USE.iter().map(|(name, _)| *name).find(|name| package_name(name) == package))
         .collect()

@@ -8,7 +8,7 @@ use std::time::Duration;
 use keyform::Execute;
 use keyform::SystemWorld;
 use keyform::language::Checked;
-use keyform::live::read::{Live, LiveEvent, LiveStream, Settings as LiveSettings};
+use keyform::live::read::{Live, LiveEvent, LiveSettings, LiveStream};
 use keyform::runtime::evolve::{Migration, Pace};
 use keyform::runtime::run::{Answer, Call, Found, Runner, Settings as RunSettings};
 use keyform_scenario::{Store, stage};

@@ -11,7 +11,7 @@ use keyform::SystemWorld;
 use keyform::execute::{BoxFuture, Watch};
 use keyform::language::Checked;
 use keyform::live::feed::FeedError;
-use keyform::live::read::{Ended, Kind, Live, LiveError, LiveEvent, LiveStream, Settings as LiveSettings};
+use keyform::live::read::{Ended, Kind, Live, LiveError, LiveEvent, LiveSettings, LiveStream};
 use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Settings as RunSettings};
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
 use keyform_scenario::{Dice, Store, stage};

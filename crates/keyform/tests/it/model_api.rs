@@ -11,9 +11,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
 use keyform::flow::{Flow, FlowCall, FlowError, Tables, TokenKeys};
 use keyform::language::Checked;
-use keyform::runtime::run::{Call, Runner, Settings as RunSettings, json as run_json};
 use keyform::server::{Models, Running, Served, Server, Settings};
 use keyform::{AttributeValue, Attributes, Database, ModelFileError, ModelFiles, Reload, SystemWorld, World as _};
+use keyform_runtime::run::{Call, Runner, Settings as RunSettings, json as run_json};
 use serde_json::{Value, json};
 use sha2::Sha256;
 
@@ -492,7 +492,7 @@ fn a_server_that_others_can_reach_wants_a_token_key() {
     let files = ModelFiles::open(&[file], &database, Default::default()).unwrap();
     let settings = Settings { host: "0.0.0.0".to_owned(), port: 0, models: files.models(), ..Settings::default() };
     let error = Server::bind(settings).unwrap_err().to_string();
-    assert!(error.contains("--jwt-key"), "{error}");
+    assert!(error.contains("no key to verify the tokens"), "{error}");
 }
 
 /// Writes a model file in a temporary folder; the returned folder keeps the file alive.
@@ -596,7 +596,7 @@ fn openapi_of_every_system_is_sound() {
     let systems = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../systems");
     for name in ["agencies", "discord", "helpmaton", "t3nets", "workspaces"] {
         let text = std::fs::read_to_string(systems.join(name).join(format!("{name}.kf"))).unwrap();
-        check_openapi(&keyform::server::openapi(&Checked::read(&text)));
+        check_openapi(&keyform_server::openapi(&Checked::read(&text)));
     }
 }
 

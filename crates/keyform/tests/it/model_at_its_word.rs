@@ -23,13 +23,13 @@ use std::time::Duration;
 use crate::naive::{self, Refusal, State, Stored};
 use keyform::SystemWorld;
 use keyform::execute::BoxFuture;
-use keyform::language::Checked;
-use keyform::language::plan;
-use keyform::language::schema::{EntityId, FieldId, Model, Read, Write};
+use keyform_language::Checked;
+use keyform_language::plan;
+use keyform_language::schema::{EntityId, FieldId, Model, Read, Write};
 use keyform::operation::Scan;
 use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Settings};
 use keyform::runtime::seal::{FieldKey, Keyring};
-use keyform::store::Store;
+use keyform_engine::store::Store;
 use keyform::{Attributes, Database, Execute, ExecuteExt, Options, World as _};
 use keyform_scenario::{Dice, stage};
 use keyform_world::testing::ManualWorld;
@@ -329,8 +329,8 @@ fn sorted(mut items: Vec<Stored>) -> Vec<Stored> {
 }
 
 fn is_one(read: &Read) -> bool {
-    use keyform::language::document::ast::Number;
-    use keyform::language::schema::Result as ReadResult;
+    use keyform_language::document::ast::Number;
+    use keyform_language::schema::Result as ReadResult;
     matches!(&read.result, ReadResult::Parts(parts) if matches!(parts.as_slice(), [(_, Number::One | Number::Maybe, _)]))
 }
 

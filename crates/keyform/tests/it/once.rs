@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use keyform::SystemWorld;
 use keyform::execute::BoxFuture;
-use keyform::language::Checked;
-use keyform::language::bookkeeping::ANSWERS;
 use keyform::operation::Scan;
 use keyform::runtime::run::{Call, Caller, Found, RunError, Runner, Settings};
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
+use keyform_language::Checked;
+use keyform_language::bookkeeping::ANSWERS;
 
 const MODEL: &str = r#"model shop
 

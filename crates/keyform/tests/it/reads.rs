@@ -10,18 +10,18 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use keyform::language::Checked;
-use keyform::language::bind::{self, Fresh, Inputs};
-use keyform::language::document::ast::{BinaryOp, Number as Quantity};
-use keyform::language::plan::{self, ReadPlan, RequestKind};
-use keyform::language::scalar::Scalar;
-use keyform::language::schema::{
+use keyform_language::Checked;
+use keyform_language::bind::{self, Fresh, Inputs};
+use keyform_language::document::ast::{BinaryOp, Number as Quantity};
+use keyform_language::plan::{self, ReadPlan, RequestKind};
+use keyform_language::scalar::Scalar;
+use keyform_language::schema::{
     Entity, EntityId, Expr, ExprKind, Field, FieldId, KeyAttribute, KeyCondition, KeyTest, Model, Origin, Parameter,
     Place, Read, Result as ReadResult, Template, Test, Type,
 };
-use keyform::language::template::render::render;
+use keyform_language::template::render::render;
 use keyform::operation::{PageOutput, PutItem};
-use keyform::store::Store;
+use keyform_engine::store::Store;
 use keyform::{AttributeValue, Attributes, Database, Item, Number, Options, Output};
 use keyform_scenario::Dice;
 use keyform_world::testing::ManualWorld;

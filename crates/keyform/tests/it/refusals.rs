@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use keyform::SystemWorld;
 use keyform::execute::BoxFuture;
 use keyform::language::Checked;
-use keyform::runtime::run::{Call, Caller, Found, RunError, Runner, Settings, json};
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
 use keyform_isolation::prove;
+use keyform_runtime::run::{Call, Caller, Found, RunError, Runner, Settings, json};
 
 /// Store that counts requests.
 struct Counted {

@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use keyform::language::Checked;
-use keyform::language::bookkeeping::CASCADES;
 use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Settings};
 use keyform::{AttributeValue, Attributes};
+use keyform_language::Checked;
+use keyform_language::bookkeeping::CASCADES;
 use keyform_scenario::{Counted, Store, stage};
 
 /// Chat on one store, in its own table.

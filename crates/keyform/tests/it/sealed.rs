@@ -7,8 +7,8 @@ use keyform::SystemWorld;
 use keyform::language::Checked;
 use keyform::live::read::{Ended, Live, LiveError, LiveEvent};
 use keyform::operation::{GetItem, PutItem};
-use keyform::runtime::run::{Answer, Call, Found, RunError, Runner, Settings};
-use keyform::runtime::seal::{FieldKey, Keyring, SealError};
+use keyform_runtime::run::{Answer, Call, Found, RunError, Runner, Settings};
+use keyform_runtime::seal::{FieldKey, Keyring, SealError};
 use keyform::{AttributeValue, Attributes, Database, Execute, ExecuteExt, Item};
 use keyform_scenario::{Store, stage};
 
@@ -417,7 +417,7 @@ write add(name, hash, extra) -> Login {
     let add = call(&[("name", "ada".into()), ("hash", "secret-hash".into()), ("extra", AttributeValue::M(extra))]);
     let made = runner.write("add", &add).await.unwrap().unwrap();
     let taken = runner.write("add", &add).await.unwrap_err();
-    let json = keyform::runtime::run::json::found(&runner.checked().model, &made).to_string();
+    let json = keyform_runtime::run::json::found(&runner.checked().model, &made).to_string();
     assert!(json.contains("blue"), "{json}");
     for text in [json, format!("{made:?}"), format!("{add:?}"), format!("{taken:?}"), taken.to_string()] {
         assert!(!text.contains("secret-"), "{text}");

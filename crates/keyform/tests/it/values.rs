@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use keyform::Database;
 use keyform::SystemWorld;
-use keyform::language::Checked;
-use keyform::language::surface::Pattern;
-use keyform::runtime::run::{Call, Caller, RunError, Runner, json};
+use keyform_language::Checked;
+use keyform_language::surface::Pattern;
+use keyform_runtime::run::{Call, Caller, RunError, Runner, json};
 use serde_json::{Value, json};
 
 const MODEL: &str = r#"

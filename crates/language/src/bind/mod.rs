@@ -37,7 +37,7 @@ use std::sync::Arc;
 
 use keyform_core::{AttributeValue, Attributes, World};
 
-use crate::schema::Table;
+use crate::schema::{Model, Table};
 
 pub use crate::scalar::uuid_of;
 pub use intent::{DUE, KEY as INTENT_KEY, SORT as INTENT_SORT, partition as intent_partition};
@@ -189,4 +189,10 @@ pub fn table_name(table: &Table, variables: &BTreeMap<String, String>) -> String
         name = name.replace(&format!("{{{variable}}}"), value);
     }
     name
+}
+
+/// Returns the first table name with a variable that has no value.
+#[must_use]
+pub fn unnamed_table(model: &Model, variables: &BTreeMap<String, String>) -> Option<String> {
+    model.tables.iter().map(|table| table_name(table, variables)).find(|name| name.contains('{'))
 }

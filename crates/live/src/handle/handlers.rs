@@ -20,7 +20,7 @@ type Handler = Arc<dyn Fn(EntityChange) -> BoxFuture<'static, Result<(), String>
 
 /// Settings of handlers.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct HandlerSettings {
     /// Name of the table for leases, checkpoints and dead letters.
     pub table: String,
     /// Start position in a table that no handler has read yet.
@@ -44,7 +44,7 @@ pub enum Begin {
     Now,
 }
 
-impl Default for Settings {
+impl Default for HandlerSettings {
     fn default() -> Self {
         Self {
             table: "keyform-checkpoints".to_owned(),
@@ -127,14 +127,14 @@ pub struct Redriven {
 #[derive(Clone)]
 pub struct Handlers {
     runner: Runner,
-    settings: Settings,
+    settings: HandlerSettings,
     code: BTreeMap<String, Handler>,
 }
 
 /// State shared by all readers.
 pub(super) struct Shared {
     pub(super) runner: Runner,
-    pub(super) settings: Settings,
+    pub(super) settings: HandlerSettings,
     pub(super) ledger: Ledger,
     /// Unique name of this instance.
     pub(super) owner: String,
@@ -145,12 +145,12 @@ impl Handlers {
     /// Creates a registry without any code.
     #[must_use]
     pub fn new(runner: Runner) -> Self {
-        Self { runner, settings: Settings::default(), code: BTreeMap::new() }
+        Self { runner, settings: HandlerSettings::default(), code: BTreeMap::new() }
     }
 
     /// Replaces the default settings.
     #[must_use]
-    pub fn with(mut self, settings: Settings) -> Self {
+    pub fn with(mut self, settings: HandlerSettings) -> Self {
         self.settings = settings;
         self
     }

@@ -7,7 +7,7 @@ use keyform_core::{ErrorCode, Execute};
 use keyform_language::schema::{Model, Target};
 
 use super::change::EntityChange;
-use super::handlers::{HandleError, Redriven, Settings, Shared};
+use super::handlers::{HandleError, HandlerSettings, Redriven, Shared};
 use super::ledger::{DeadLetter, Ledger};
 
 /// Dead letters of a model's handlers, accessible without their code.
@@ -26,7 +26,7 @@ impl std::fmt::Debug for DeadLetters {
 impl DeadLetters {
     /// Opens the dead letters in the table that the settings name.
     #[must_use]
-    pub fn new(store: Arc<dyn Execute>, model: &Model, settings: &Settings) -> Self {
+    pub fn new(store: Arc<dyn Execute>, model: &Model, settings: &HandlerSettings) -> Self {
         let ledger = Ledger { store, table: settings.table.clone(), model: model.name.clone() };
         Self { ledger, handlers: handlers(model) }
     }

@@ -23,6 +23,6 @@ mod shard;
 mod supervise;
 
 pub use change::EntityChange;
-pub use handlers::{Begin, HandleError, Handlers, Redriven, RunningHandlers, Settings};
+pub use handlers::{Begin, HandleError, HandlerSettings, Handlers, Redriven, RunningHandlers};
 pub use ledger::DeadLetter;
 pub use letters::DeadLetters;

@@ -27,7 +27,7 @@ use crate::feed::{Feed, FeedError, From, Position};
 
 /// Settings of live reads.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct LiveSettings {
     /// Polling interval for stores that cannot wake readers.
     pub poll: Duration,
     /// Maximum lag of a global index on a remote store. The first page is read that long after changes are held back.
@@ -38,7 +38,7 @@ pub struct Settings {
     pub outbox_bytes: usize,
 }
 
-impl Default for Settings {
+impl Default for LiveSettings {
     fn default() -> Self {
         Self {
             poll: Duration::from_millis(500),
@@ -56,7 +56,7 @@ pub struct Live {
 }
 
 struct Inner {
-    settings: Settings,
+    settings: LiveSettings,
     hubs: Mutex<HashMap<HubKey, Arc<Slot>>>,
     /// Subscribers whose permission can end, by address.
     guarded: Mutex<HashMap<usize, Weak<Subscriber>>>,
@@ -101,14 +101,14 @@ struct Slot {
 
 impl Default for Live {
     fn default() -> Self {
-        Self::new(Settings::default())
+        Self::new(LiveSettings::default())
     }
 }
 
 impl Live {
     /// Creates an instance without any subscriptions.
     #[must_use]
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: LiveSettings) -> Self {
         let inner = Inner {
             settings,
             hubs: Mutex::default(),

@@ -28,5 +28,5 @@ mod topic;
 
 pub use event::{Delivery, Ended, Kind, LiveChange, LiveError, LiveEvent, LiveItem, LivePage};
 pub use figures::{EndedFigures, Figures};
-pub use live::{Live, LiveStream, Settings, Subscription};
+pub use live::{Live, LiveSettings, LiveStream, Subscription};
 pub use outbox::Outbox;

@@ -9,15 +9,15 @@ use keyform_core::execute::{BoxFuture, Watch};
 use keyform_core::operation::{CreateTable, PutItem, StreamChange, UpdateTable};
 use keyform_core::table::{BillingMode, KeySchema, ScalarType, StreamView};
 use keyform_core::{AttributeValue, Attributes, Error, Execute, Operation, Output};
-use keyform_engine::engine::Settings;
-use keyform_engine::stream::ShardLimits;
+use keyform_engine::EngineSettings;
+use keyform_engine::ShardLimits;
 use keyform_engine::{Database, Options};
 use keyform_live::feed::{Feed, FeedError, From, Position};
 use keyform_world::SystemWorld;
 
 fn database(records: u64) -> Database {
     let shards = ShardLimits { records, ..ShardLimits::default() };
-    let settings = Settings { shards, ..Settings::default() };
+    let settings = EngineSettings { shards, ..EngineSettings::default() };
     Database::in_memory_with(Options { settings, sweep_interval: None, ..Options::default() })
 }
 

@@ -9,7 +9,7 @@ use keyform_core::operation::{
 };
 use keyform_core::table::{GlobalIndex, GlobalIndexDescription, KeySchema, Projection, ScalarType, TableDescription};
 use keyform_core::{AttributeValue, Attributes, Error};
-use keyform_engine::engine::Settings;
+use keyform_engine::EngineSettings;
 use keyform_engine::store::{DataKeys, PowerCut, SimDisk, Store, StoreOptions};
 use keyform_engine::{Database, Options};
 use keyform_world::testing::ManualWorld;
@@ -24,7 +24,7 @@ pub struct World {
     pub database: Database,
     pub env: ManualWorld,
     disk: Option<SimDisk>,
-    settings: Settings,
+    settings: EngineSettings,
     store_options: StoreOptions,
 }
 
@@ -37,7 +37,7 @@ pub fn on_both<T: PartialEq + Debug>(test: impl Fn(&mut World) -> T) {
 
 impl World {
     pub fn in_memory() -> Self {
-        Self::new(None, Settings::default(), StoreOptions::default())
+        Self::new(None, EngineSettings::default(), StoreOptions::default())
     }
 
     pub fn on_disk() -> Self {
@@ -45,18 +45,18 @@ impl World {
     }
 
     pub fn on_disk_with(store_options: StoreOptions) -> Self {
-        Self::new(Some(SimDisk::new()), Settings::default(), store_options)
+        Self::new(Some(SimDisk::new()), EngineSettings::default(), store_options)
     }
 
     pub fn disk(&self) -> &SimDisk {
         self.disk.as_ref().unwrap()
     }
 
-    pub fn with_settings(&self, settings: Settings) -> Self {
+    pub fn with_settings(&self, settings: EngineSettings) -> Self {
         Self::new(self.disk.as_ref().map(|_| SimDisk::new()), settings, self.store_options.clone())
     }
 
-    fn new(disk: Option<SimDisk>, settings: Settings, store_options: StoreOptions) -> Self {
+    fn new(disk: Option<SimDisk>, settings: EngineSettings, store_options: StoreOptions) -> Self {
         let env = ManualWorld::at_ms(START_MS);
         Self { database: open(disk.as_ref(), &env, &settings, &store_options), env, disk, settings, store_options }
     }
@@ -174,7 +174,12 @@ fn open_store_with(disk: &SimDisk, options: &StoreOptions) -> Store {
     Store::open(Arc::new(disk.clone()), keys, options.clone()).unwrap()
 }
 
-fn open(disk: Option<&SimDisk>, env: &ManualWorld, settings: &Settings, store_options: &StoreOptions) -> Database {
+fn open(
+    disk: Option<&SimDisk>,
+    env: &ManualWorld,
+    settings: &EngineSettings,
+    store_options: &StoreOptions,
+) -> Database {
     let store = disk.map_or_else(Store::in_memory, |disk| open_store_with(disk, store_options));
     let options = Options {
         world: Arc::new(env.clone()),

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use keyform::runtime::evolve::form::Class;
-use keyform::runtime::evolve::{Carried, carry};
-use keyform::runtime::run::{Answer, RunError, Runner, Settings};
-use keyform::runtime::seal::{FieldKey, Keyring};
+use keyform_runtime::evolve::form::Class;
+use keyform_runtime::evolve::{Carried, carry};
+use keyform_runtime::run::{Answer, RunError, Runner, Settings};
+use keyform_runtime::seal::{FieldKey, Keyring};
 use keyform::{AttributeValue, Attributes, Execute, World};
 
 use super::support::*;
@@ -96,7 +96,7 @@ async fn check(case: Case) {
 }
 
 /// Migrates every second old item.
-async fn carry_half(store: &Arc<dyn Execute>, migration: &keyform::runtime::evolve::Migration, clock: &Clock) {
+async fn carry_half(store: &Arc<dyn Execute>, migration: &keyform_runtime::evolve::Migration, clock: &Clock) {
     for form in migration.forms() {
         let names: Vec<&str> = form.old.table.key_names().collect();
         let items = dump(store, &form.old.name, &names).await;

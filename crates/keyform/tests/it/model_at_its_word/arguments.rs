@@ -1,7 +1,7 @@
 //! Arguments of random calls: mostly stored values, so that calls interact.
 
-use keyform::language::schema::{Field, Model, Parameter, Permission, Test, Type};
-use keyform::runtime::run;
+use keyform_language::schema::{Field, Model, Parameter, Permission, Test, Type};
+use keyform_runtime::run;
 use keyform::{AttributeValue, Attributes, World as _};
 use keyform_scenario::Dice;
 

@@ -1,8 +1,8 @@
 //! Effects of a step on an item.
 
-use keyform::language::document::ast::Verb;
-use keyform::language::schema::{Action, Change, ChangeKind, Entity, Expr, ExprKind, Field, FieldId, PathStep, Type};
 use keyform::{AttributeValue, Attributes};
+use keyform_language::document::ast::Verb;
+use keyform_language::schema::{Action, Change, ChangeKind, Entity, Expr, ExprKind, Field, FieldId, PathStep, Type};
 
 use super::Refusal;
 use super::value::{Scope, added};

@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-use keyform::language::scalar::Scalar;
-use keyform::language::schema::{Entity, Parameter, Test, Type};
+use keyform_language::scalar::Scalar;
 use keyform::{AttributeValue, Attributes};
+use keyform_language::schema::{Entity, Parameter, Test, Type};
 
 /// Compares numbers numerically, everything else as text.
 pub fn compare(one: &AttributeValue, other: &AttributeValue) -> Ordering {

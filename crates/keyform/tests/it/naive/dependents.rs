@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use keyform::language::schema::{EntityId, Field, FieldId, Model, Type};
 use keyform::{AttributeValue, Attributes};
+use keyform_language::schema::{EntityId, Field, FieldId, Model, Type};
 
 use super::{Call, Refusal, State, Stored, is_over};
 

@@ -1,9 +1,9 @@
 //! Random values from a small pool, so that entities share them and calls collide.
 
 use keyform::AttributeValue;
-use keyform::language::explain;
-use keyform::language::scalar::Scalar;
-use keyform::language::schema::Type;
+use keyform_language::explain;
+use keyform_language::scalar::Scalar;
+use keyform_language::schema::Type;
 use keyform_scenario::Dice;
 
 /// Draws a value from a small pool; times are close together and shortly before `now_millis`.
@@ -37,6 +37,6 @@ pub fn value(kind: &Type, word: &str, now_millis: i64, dice: &mut Dice) -> Attri
 
 /// Formats a time as its type stores it.
 fn time(kind: &Type, millis: i64) -> AttributeValue {
-    let text = keyform::language::template::render::stored(kind.resolved(), millis).expect("a type of time");
+    let text = keyform_language::template::render::stored(kind.resolved(), millis).expect("a type of time");
     if kind.is_numeric() { AttributeValue::N(text.parse().expect("digits")) } else { AttributeValue::S(text) }
 }

@@ -16,8 +16,8 @@ pub mod read;
 pub mod value;
 pub mod write;
 
-use keyform::language::schema::{Entity, EntityId, FieldId, Model};
 use keyform::{AttributeValue, Attributes, Number};
+use keyform_language::schema::{Entity, EntityId, FieldId, Model};
 
 /// Entity with its fields.
 #[derive(Clone, Debug, PartialEq)]

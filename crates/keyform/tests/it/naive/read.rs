@@ -1,8 +1,8 @@
 //! Reads as filters over all entities.
 
 use keyform::AttributeValue;
-use keyform::language::document::ast::Number as Quantity;
-use keyform::language::schema::{Permission, Read, Result as ReadResult};
+use keyform_language::document::ast::Number as Quantity;
+use keyform_language::schema::{Permission, Read, Result as ReadResult};
 
 use super::compare::holds;
 use super::value::Scope;

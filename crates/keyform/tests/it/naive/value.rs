@@ -2,11 +2,11 @@
 
 use std::cell::RefCell;
 
-use keyform::language::document::ast::BinaryOp;
-use keyform::language::scalar::Scalar;
-use keyform::language::schema::{Expr, ExprKind, Origin, Parameter, PathStep, Place, Type};
-use keyform::language::template::render;
+use keyform_language::scalar::Scalar;
 use keyform::{AttributeValue, Attributes};
+use keyform_language::document::ast::BinaryOp;
+use keyform_language::schema::{Expr, ExprKind, Origin, Parameter, PathStep, Place, Type};
+use keyform_language::template::render;
 
 use super::compare::{compare, text};
 use super::read::{self, Answer};
@@ -102,8 +102,8 @@ impl<'a> Scope<'a> {
     /// Returns the values of these fields.
     pub fn fields(
         &self,
-        id: keyform::language::schema::EntityId,
-        keys: &[(keyform::language::schema::FieldId, Expr)],
+        id: keyform_language::schema::EntityId,
+        keys: &[(keyform_language::schema::FieldId, Expr)],
     ) -> Attributes {
         let entity = self.call.model.entity(id);
         let value = |(field, expr): &(_, Expr)| {
@@ -206,7 +206,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Returns the answer of a read with these arguments.
-    pub fn read(&self, read: &keyform::language::schema::Read, arguments: &[Expr]) -> Result<Answer, super::Refusal> {
+    pub fn read(&self, read: &keyform_language::schema::Read, arguments: &[Expr]) -> Result<Answer, super::Refusal> {
         let names = read.parameters.iter().flat_map(|parameter| parameter.arguments.iter().cloned());
         let values = arguments.iter().map(|argument| self.value(argument, &Type::Unknown));
         let arguments = names.zip(values).filter_map(|(name, value)| Some((name, value?))).collect();

@@ -1,10 +1,10 @@
 //! Writes as sequential steps.
 
-use keyform::language::document::ast::{Number as Quantity, Presence, Verb};
-use keyform::language::schema::{
+use keyform::{AttributeValue, Attributes};
+use keyform_language::document::ast::{Number as Quantity, Presence, Verb};
+use keyform_language::schema::{
     Action, EntityId, Let, LetSource, Outcome, Result as ReadResult, Step, Type, Unique, Write,
 };
-use keyform::{AttributeValue, Attributes};
 
 use super::value::Scope;
 use super::{Call, Refusal, State, Stored, change, dependents, is_over, key_names, read};
@@ -14,7 +14,7 @@ pub type Written = (State, Option<Stored>);
 
 /// Returns whether the interpreter covers the write: all its reads are covered, and no `for` generates an id per
 /// element.
-pub fn is_interpreted(model: &keyform::language::schema::Model, write: &Write) -> bool {
+pub fn is_interpreted(model: &keyform_language::schema::Model, write: &Write) -> bool {
     let makes = |step: &Step| matches!(step, Step::Action(action) if matches!(action.verb, Verb::Create));
     let repeats = write.steps.iter().any(|step| matches!(step, Step::For(each) if each.steps.iter().any(makes)));
     !repeats && write.lets.iter().filter_map(Let::read).all(|id| read::is_interpreted(model.read(id)))

@@ -7,7 +7,7 @@ use keyform_core::value::{AttributeType, size};
 use keyform_core::{AttributeValue, Attributes, Error, Item, Value, ValueRef};
 
 use crate::catalog::{Index, KeyAttribute, KeyLayout, Table};
-use crate::layout::{self, IndexId};
+use crate::key_space::{self, IndexId};
 
 /// Store key of an item, and the part of it that holds the key's values.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -204,7 +204,7 @@ fn encode<'a>(table: &Table, get: impl Fn(&str) -> Option<&'a AttributeValue>) -
         }
     };
     write(&mut partition, &table.key.partition);
-    let mut store_key = layout::partition_prefix(table.id, IndexId::BASE, &partition);
+    let mut store_key = key_space::partition_prefix(table.id, IndexId::BASE, &partition);
     let values_start = store_key.len() - partition.len();
     write(&mut store_key, &table.key.sort);
     ItemKey { store_key, values_start }
@@ -214,7 +214,7 @@ fn encode<'a>(table: &Table, get: impl Fn(&str) -> Option<&'a AttributeValue>) -
 pub fn values_of_item(key: &KeyLayout, item: &Item) -> Vec<u8> {
     let mut out = Vec::with_capacity(64);
     for value in key.attributes().filter_map(|attribute| item.get(&attribute.name)) {
-        layout::write_key_value(&mut out, value);
+        key_space::write_key_value(&mut out, value);
     }
     out
 }
@@ -224,11 +224,11 @@ pub fn of_stored_item(table: &Table, entry: &Item) -> Vec<u8> {
     let mut partition = Vec::with_capacity(48);
     let write = |out: &mut Vec<u8>, attributes: &[KeyAttribute]| {
         for value in attributes.iter().filter_map(|attribute| entry.get(&attribute.name)) {
-            layout::write_key_value(out, value);
+            key_space::write_key_value(out, value);
         }
     };
     write(&mut partition, &table.key.partition);
-    let mut key = layout::partition_prefix(table.id, IndexId::BASE, &partition);
+    let mut key = key_space::partition_prefix(table.id, IndexId::BASE, &partition);
     write(&mut key, &table.key.sort);
     key
 }
@@ -237,7 +237,7 @@ pub fn of_stored_item(table: &Table, entry: &Item) -> Vec<u8> {
 pub fn of_index_entry(table: &Table, index: &Index, item: &Item) -> Option<Vec<u8>> {
     let mut partition = Vec::with_capacity(48);
     write_index_values(&mut partition, &index.key.partition, item)?;
-    let mut key = layout::partition_prefix(table.id, index.id, &partition);
+    let mut key = key_space::partition_prefix(table.id, index.id, &partition);
     write_index_values(&mut key, &index.key.sort, item)?;
     if index.is_local() {
         write_index_values(&mut key, &table.key.sort, item)?;
@@ -253,7 +253,7 @@ fn write_index_values(out: &mut Vec<u8>, attributes: &[KeyAttribute], item: &Ite
         if value.kind() != AttributeType::from(attribute.kind) || is_empty_view(value) {
             return None;
         }
-        layout::write_key_value(out, value);
+        key_space::write_key_value(out, value);
     }
     Some(())
 }
@@ -268,9 +268,9 @@ fn is_empty_view(value: ValueRef<'_>) -> bool {
 
 fn write_tree_key_value(out: &mut Vec<u8>, value: &AttributeValue) {
     match value {
-        AttributeValue::S(text) => layout::write_key_value(out, ValueRef::S(text)),
-        AttributeValue::N(number) => layout::write_key_value(out, ValueRef::N(*number)),
-        AttributeValue::B(bytes) => layout::write_key_value(out, ValueRef::B(bytes)),
-        other => layout::write_key_value(out, Value::from(other).view()),
+        AttributeValue::S(text) => key_space::write_key_value(out, ValueRef::S(text)),
+        AttributeValue::N(number) => key_space::write_key_value(out, ValueRef::N(*number)),
+        AttributeValue::B(bytes) => key_space::write_key_value(out, ValueRef::B(bytes)),
+        other => key_space::write_key_value(out, Value::from(other).view()),
     }
 }

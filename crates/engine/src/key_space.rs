@@ -121,38 +121,6 @@ pub fn after_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
     Some(key)
 }
 
-/// Formats a key for people who inspect a store.
-pub fn describe(key: &[u8]) -> String {
-    match key {
-        [SYSTEM, kind, name @ ..] => format!("system/{kind}/{}", name.escape_ascii()),
-        [TABLES, a, b, c, d, e, f, rest @ ..] => {
-            let table = u32::from_be_bytes([*a, *b, *c, *d]);
-            let index = u16::from_be_bytes([*e, *f]);
-            format!("table {table}/index {index}/{}", describe_values(rest))
-        }
-        other => other.escape_ascii().to_string(),
-    }
-}
-
-fn describe_values(bytes: &[u8]) -> String {
-    let Some((hash, mut rest)) = bytes.split_at_checked(8) else { return bytes.escape_ascii().to_string() };
-    let mut words: Vec<String> = vec![hex::encode(hash)];
-    while !rest.is_empty() {
-        let (word, used) = describe_value(rest);
-        words.push(word);
-        rest = &rest[used..];
-    }
-    words.join("/")
-}
-
-fn describe_value(bytes: &[u8]) -> (String, usize) {
-    if let Some((number, used)) = keyform_core::Number::from_ordered_prefix(bytes) {
-        return (number.to_string(), used);
-    }
-    let end = bytes.windows(2).position(|pair| pair == [0, 1]);
-    (bytes[..end.unwrap_or(bytes.len())].escape_ascii().to_string(), end.map_or(bytes.len(), |end| end + 2))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,13 +153,5 @@ mod tests {
                 prop_assert!(whole < after && prefix < after);
             }
         }
-    }
-
-    #[test]
-    fn keys_are_described_in_words() {
-        let mut key = partition_prefix(TableId(7), IndexId::BASE, &encoded(&"USER#1".into()));
-        write_key_value(&mut key, Value::from(AttributeValue::from(42)).view());
-        let words = describe(&key);
-        assert!(words.starts_with("table 7/index 0/") && words.ends_with("/USER#1/42"), "{words}");
     }
 }
