@@ -1,6 +1,7 @@
 //! Integration tests of the library, with all crates below it.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(clippy::disallowed_methods, reason = "tests give up after real time")]
 
 mod behaviours;
 mod cascades;
@@ -9,6 +10,7 @@ mod copy;
 mod deleted;
 mod deploy;
 mod endless;
+mod errors;
 mod explain;
 mod files;
 mod flow_limits;
@@ -27,6 +29,10 @@ mod model_api;
 mod model_at_its_word;
 mod naive;
 mod once;
+mod one_world;
+mod operations;
+mod prose;
+mod public_api;
 mod random;
 mod reads;
 mod refusals;

@@ -1,19 +1,18 @@
 //! A served application in a world whose clock only the test moves: deadlines, rate limits, idle connections, keep-alive
 //! of live reads, expiry and jobs follow that clock, and nothing waits in real time.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
-
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{SinkExt as _, StreamExt as _};
-use keyform::application::{Application, Host, Job, RunningApplication};
-use keyform::operation::{GetItem, Operation, Output};
+use keyform::application::{Application, RunningApplication};
+use keyform::flow::{Attempts, Flow, FlowCall, Host, Job, Rate};
+use keyform::operation::GetItem;
 use keyform::runtime::run::{Call, Runner};
 use keyform::serde_json::{Value, from_str, json};
-use keyform::server::{Attempts, Flow, FlowCall, Models, Rate, Running, Server, Settings, Timeouts};
+use keyform::server::{Models, Running, Server, Settings, Timeouts};
 use keyform::typed::Calls;
-use keyform::{AttributeValue, Database, ModelOptions, Options, World as _};
+use keyform::{AttributeValue, Database, ExecuteExt, ModelOptions, Options, World as _};
 use keyform_world::testing::ManualWorld;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -22,7 +21,7 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 
-const MODEL: &str = include_str!("live/tasks.kf");
+const MODEL: &str = include_str!("../live/tasks.kf");
 const START_MS: u64 = 1_794_700_000_000;
 
 /// Timers of the server. Each has a length of its own, by which a test finds it among the sleepers.
@@ -94,10 +93,7 @@ impl Site {
     async fn has_task(&self) -> bool {
         let key = [("pk".to_owned(), "LIST#l1".into()), ("sk".to_owned(), "TASK#t1".into())].into();
         let get = GetItem { table: "work-world".to_owned(), key, consistent: true, ..GetItem::default() };
-        match self.database.execute(Operation::GetItem(get)).await.unwrap() {
-            Output::GetItem(output) => output.item.is_some(),
-            other => panic!("{other:?}"),
-        }
+        self.database.call(get).await.unwrap().item.is_some()
     }
 
     /// Waits until a task sleeps for exactly this time.

@@ -1,8 +1,6 @@
 //! Every operation of the list is parsed, executed, answered and sent to remote stores under its own name. The matches
 //! have no wildcard arm: a new operation does not compile until it has a line here.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
-
 use keyform::operation::{
     CreateTable, DescribeStream, GetShardIterator, OperationKind, PutItem, ShardPosition, UpdateContinuousBackups,
 };

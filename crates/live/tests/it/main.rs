@@ -1,5 +1,6 @@
 //! Integration tests of feeds.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(clippy::disallowed_methods, reason = "tests give up after real time")]
 
 mod feed;
