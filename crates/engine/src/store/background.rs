@@ -90,6 +90,7 @@ impl Background {
             crowded: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             level0_pressure: AtomicUsize::new(0),
+            deletions_max: AtomicUsize::new(0),
             frozen_journal_bytes_max,
             rate: AtomicU64::new(0),
             next_commit: Mutex::default(),

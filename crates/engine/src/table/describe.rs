@@ -21,7 +21,7 @@ impl Engine {
 
     /// Returns the table's description, as the responses of all table operations contain it.
     pub(crate) fn description(&self, table: &Table, status: Status) -> Box<TableDescription> {
-        let now_ms = self.env.now_ms();
+        let now_ms = self.now_ms();
         let mut described = description(&self.settings, table, status);
         described.throughput = described.throughput.at(now_ms);
         for index in &mut described.global_indexes {
