@@ -303,14 +303,20 @@ impl Migration {
         while tries.next().await {
             let new = get(&*self.store, &form.new.name, mark.to.clone()).await?;
             let Some(new) = new else {
-                let Some(delete) = deleting(form, old) else { return Ok(found.keep(form, old)) };
+                let Some(delete) = deleting(form, old) else {
+                    found.keep(form, old);
+                    return Ok(());
+                };
                 if self.transact(vec![delete]).await? {
                     found.deleted += 1;
                     return Ok(());
                 }
                 continue;
             };
-            let Some(actions) = reverting(form, old, &new) else { return Ok(found.keep(form, &new)) };
+            let Some(actions) = reverting(form, old, &new) else {
+                found.keep(form, &new);
+                return Ok(());
+            };
             if self.transact(actions).await? {
                 found.reverted += 1;
                 return Ok(());
@@ -332,7 +338,10 @@ impl Migration {
             if reverted == image {
                 return Ok(());
             }
-            let Ok(condition) = unchanged(form, &image) else { return Ok(found.keep(form, &image)) };
+            let Ok(condition) = unchanged(form, &image) else {
+                found.keep(form, &image);
+                return Ok(());
+            };
             let put = PutItem { table: form.old.name.clone(), item: reverted, options: condition.into() };
             match self.store.call(put).await {
                 Ok(_) => {
@@ -386,7 +395,10 @@ impl Migration {
             let again = form.converted(old, 0);
             form.old.has_key(old) && again.is_ok_and(|again| form.new.key_of(&again) == form.new.key_of(new))
         });
-        let Some(old) = back else { return Ok(found.keep(form, new)) };
+        let Some(old) = back else {
+            found.keep(form, new);
+            return Ok(());
+        };
         let key = form.old.table.partition.as_ref().map_or("", |key| key.name.as_str());
         let put = TransactAction::Put {
             table: form.old.name.clone(),
@@ -394,7 +406,10 @@ impl Migration {
             condition: Some(Condition::AttributeNotExists(Path::attribute(key))),
             return_item_on_failure: false,
         };
-        let Some(actions) = replacing(form, put, new) else { return Ok(found.keep(form, new)) };
+        let Some(actions) = replacing(form, put, new) else {
+            found.keep(form, new);
+            return Ok(());
+        };
         match self.transact(actions).await? {
             true => found.reverted += 1,
             false => found.keep(form, new),

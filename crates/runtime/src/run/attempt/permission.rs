@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_without_allow_is_not_for_external_callers() {
+    fn a_system_write_is_not_for_external_callers() {
         let call = Rig::new("close", &[("name", "a".into())]).called_by("ada");
         assert_eq!(permitted(call), (Err(RunError::Forbidden), 0));
     }
