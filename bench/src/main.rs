@@ -3,7 +3,7 @@
 //! 1. [`options`] parses the command line.
 //! 2. Every round starts every server again and loads it with [`workload::load`].
 //! 3. [`workload`] signs the requests beforehand; [`keyform_bench::generator`] sends them from one thread over a fixed
-//! number of kept-alive connections, always one request in flight on each.
+//!    number of kept-alive connections, always one request in flight on each.
 //! 4. [`results`] keeps the median of the rounds and prints tables and ratios.
 
 mod options;

@@ -2,10 +2,10 @@
 //!
 //! 1. [`world`] creates random tables; [`generate`] creates random requests for them, valid and invalid.
 //! 2. [`target`] sends a request to a server, with the server's own [`names`]; [`written`] performs writes and reads
-//! their stream; [`outcome`] converts an answer to a comparable form.
+//!    their stream; [`outcome`] converts an answer to a comparable form.
 //! 3. [`compare`] classifies the outcomes and asks [`decision`] whether a difference is known and decided.
 //! 4. [`run`] repeats this and keeps the servers in the same state, including the [`settings`] of tables; [`shrink`]
-//! minimises unexplained requests.
+//!    minimises unexplained requests.
 //! 5. [`report`] summarises the run; [`record`] keeps differences, to judge them again with a changed list.
 
 pub mod compare;

@@ -10,9 +10,9 @@ use super::{Diagnostic, Label, Severity};
 /// ```
 /// use keyform_language::{Code, Diagnostic, Span, diagnostic::render};
 ///
-/// let found = Diagnostic::error(Code("N04"), Span::new(15, 20), "there is no table `Char`").help("did you mean `Chat`?");
+/// let found = Diagnostic::error(Code("N04"), Span::new(15, 20), "unknown table `Char`").help("did you mean `Chat`?");
 /// let text = render::text("entity User in Char {}", "chat.kf", &[found], false);
-/// assert!(text.starts_with("error[N04]: there is no table `Char`\n --> chat.kf:1:16\n"));
+/// assert!(text.starts_with("error[N04]: unknown table `Char`\n --> chat.kf:1:16\n"));
 /// ```
 #[must_use]
 pub fn text(source: &str, name: &str, diagnostics: &[Diagnostic], color: bool) -> String {

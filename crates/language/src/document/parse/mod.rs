@@ -50,7 +50,7 @@ const DEPTH_MAX: usize = 64;
 /// ```
 /// let (document, mistakes) = keyform_language::document::parse("model chat\n\nshape Named { name: strin }\n");
 /// assert_eq!(document.declarations.len(), 2);
-/// assert_eq!(mistakes[0].message, "`strin` is no type");
+/// assert_eq!(mistakes[0].message, "unknown type `strin`");
 /// ```
 #[must_use]
 pub fn parse(text: &str) -> (Document, Vec<Diagnostic>) {
