@@ -27,7 +27,7 @@
 //! ```
 //!
 //! [`Database::open`] does the same on a directory, where an acknowledged write survives a power failure.
-//! [`Database::execute`] is the async version and works on any runtime. [`serve`] gives AWS SDKs access to a database,
+//! [`Database::call`] is the async version and works on any runtime. [`serve`] gives AWS SDKs access to a database,
 //! and callers access to the patterns of [`ModelFiles`].
 //!
 //! | task | names |

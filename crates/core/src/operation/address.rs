@@ -16,10 +16,9 @@ pub trait Addresses {
         None
     }
 
-    /// Calls `rename` with each table name in the request. Returns false if the request addresses tables in another
+    /// Calls the function with each table name in the request. Returns false if the request addresses tables in another
     /// way that a new name does not reach: by the ARN of a table or stream, in a statement, or all of them.
-    fn rename_tables(&mut self, rename: &mut dyn FnMut(&mut String)) -> bool {
-        let _ = rename;
+    fn rename_tables(&mut self, _rename: &mut dyn FnMut(&mut String)) -> bool {
         false
     }
 }

@@ -42,11 +42,9 @@ pub trait Response: Clone + fmt::Debug + PartialEq + Send + Sync + 'static {
         0
     }
 
-    /// Calls `rename` with the name of each table that the response describes or has a member for. Capacity reports
+    /// Calls the function with the name of each table that the response describes or has a member for. Capacity reports
     /// keep the store's names.
-    fn rename_tables(&mut self, rename: &mut dyn FnMut(&mut String)) {
-        let _ = rename;
-    }
+    fn rename_tables(&mut self, _rename: &mut dyn FnMut(&mut String)) {}
 }
 
 impl Response for GetItemOutput {

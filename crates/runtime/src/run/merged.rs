@@ -238,12 +238,12 @@ impl<'a> Merge<'a> {
         let mut seen = BTreeSet::new();
         let mut merged = Merged::default();
         while wanted.is_none_or(|wanted| merged.items.len() < wanted) {
-            if new.is_empty() {
-                if let Some(next) = &mut self.next {
-                    next.set_limit(wanted.map(|wanted| wanted - merged.items.len()));
-                    new = self.next_rows().await?;
-                    continue;
-                }
+            if new.is_empty()
+                && let Some(next) = &mut self.next
+            {
+                next.set_limit(wanted.map(|wanted| wanted - merged.items.len()));
+                new = self.next_rows().await?;
+                continue;
             }
             let takes_old = match (new.front(), old.front()) {
                 (None, None) => break,
