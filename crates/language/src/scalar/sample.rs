@@ -58,7 +58,7 @@ pub(super) fn fitted(bounds: Bounds, text: &str) -> String {
 /// Returns `count` pseudorandom digits of `bits` bits each, as one number that depends only on the word and the number.
 pub(super) fn digits(word: &str, number: usize, count: usize, bits: u32) -> u128 {
     let seed = format!("{word}{number}");
-    pseudorandom(&seed).take(count).fold(0, |digits, drawn| digits << bits | u128::from(drawn) % (1 << bits))
+    pseudorandom(&seed).take(count).fold(0, |digits, drawn| (digits << bits) | (u128::from(drawn) % (1 << bits)))
 }
 
 /// Returns an infinite sequence that depends only on the seed.
