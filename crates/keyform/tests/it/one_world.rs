@@ -28,6 +28,8 @@ const START_MS: u64 = 1_794_700_000_000;
 const FLOW: Duration = Duration::from_secs(31);
 const PING: Duration = Duration::from_secs(23);
 const IDLE: Duration = Duration::from_secs(61);
+/// Wait of the server for the client's close frame.
+const FAREWELL: Duration = Duration::from_secs(5);
 /// Pause of a feed between two reads.
 const BREATH: Duration = Duration::from_millis(1);
 /// Period of the job, and of attempts at the limited read.
@@ -187,11 +189,12 @@ async fn an_idle_connection_is_closed() {
 async fn a_live_client_that_does_not_answer_a_ping_is_closed() {
     let site = Site::start().await;
     let mut socket = site.live().await;
-    // The client reads nothing meanwhile, so it does not answer.
     for _ in 0..2 {
         site.until_asleep(PING).await;
         site.world.advance(PING);
     }
+    // Reading answers the ping, so the client reads only when the server has given up and waits for its farewell.
+    site.until_asleep(FAREWELL).await;
     assert!(matches!(socket.next().await, Some(Ok(Message::Ping(_)))));
     match socket.next().await {
         Some(Ok(Message::Close(Some(frame)))) => assert_eq!(u16::from(frame.code), 4009),
