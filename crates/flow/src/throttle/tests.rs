@@ -168,7 +168,7 @@ proptest! {
 
 #[test]
 fn an_attempt_of_several_kinds_is_counted_by_all_or_by_none() {
-    let throttle = Hand::default().throttle();
+    let throttle = Throttle::in_world(Arc::new(ManualWorld::default()));
     let few = Attempts { kind: "few", per_account: Some(Rate::new(2, SECOND)), ..log_in() };
     let many =
         Attempts { kind: "many", per_account: Some(Rate::new(4, SECOND)), per_account_and_client: None, ..log_in() };
@@ -182,7 +182,7 @@ fn an_attempt_of_several_kinds_is_counted_by_all_or_by_none() {
 
 #[test]
 fn guesses_that_begin_alike_are_limited_for_all_clients_together() {
-    let throttle = Hand::default().throttle();
+    let throttle = Throttle::in_world(Arc::new(ManualWorld::default()));
     let codes =
         Attempts { kind: "codes", per_account: Some(Rate::new(5, SECOND)), per_account_and_client: None, ..log_in() };
     let guess =

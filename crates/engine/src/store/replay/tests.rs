@@ -25,8 +25,8 @@ struct Journal {
 impl Journal {
     fn of(batches: &[Batch]) -> Self {
         let disk = Arc::new(SimDisk::new());
-        let vault = Vault::new(Some(DataKeys::new(1, [3; 32])));
-        let manifest = Manifest { newest_segment: SEGMENT, ..Manifest::new().unwrap() };
+        let vault = Vault::new(Some(DataKeys::new(1, [3; 32])), keyform_world::system());
+        let manifest = Manifest { newest_segment: SEGMENT, ..Manifest::new(&vault) };
         // Little space is preallocated, so that frames fill the segment and all parts have some.
         let options = StoreOptions { journal_reserve_bytes: 100, ..StoreOptions::default() };
         let mut writer = JournalWriter::new(disk.clone(), vault.clone(), manifest.store_id, &options);
