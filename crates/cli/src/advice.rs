@@ -60,8 +60,7 @@ fn key(error: &KeyError) -> Option<String> {
         | KeyError::Foreign { .. }
         | KeyError::InUse { .. }
         | KeyError::Unknown { .. }
-        | KeyError::Io { .. }
-        | KeyError::NoRandom => None,
+        | KeyError::Io { .. } => None,
     }
 }
 

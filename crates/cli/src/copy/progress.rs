@@ -88,8 +88,8 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).expect("the template is valid").progress_chars("# ")
 }
 
-fn rate(items: u64, begun: Instant) -> f64 {
-    items as f64 / begun.elapsed().as_secs_f64().max(0.001)
+fn rate(items: u64, begun: Duration) -> f64 {
+    items as f64 / (SystemWorld.monotonic() - begun).as_secs_f64().max(0.001)
 }
 
 fn words(progress: &Progress, state: &State) -> String {

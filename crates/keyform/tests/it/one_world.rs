@@ -12,7 +12,7 @@ use keyform::runtime::run::{Call, Runner};
 use keyform::serde_json::{Value, from_str, json};
 use keyform::server::{Models, Running, Server, Settings, Timeouts};
 use keyform::typed::Calls;
-use keyform::{AttributeValue, Database, ExecuteExt, ModelOptions, Options, World as _};
+use keyform::{AttributeValue, Database, ModelOptions, Options, World as _};
 use keyform_world::testing::ManualWorld;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
