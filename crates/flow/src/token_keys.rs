@@ -145,8 +145,7 @@ impl TokenKeys {
             return from_json(text);
         }
         if text.starts_with(b"-----BEGIN") {
-            let reason =
-                "is not a public key in PEM format for RS256 (RSA of 2048 to 8192 bits), ES256 (P-256) or EdDSA (Ed25519)";
+            let reason = "is not a public key in PEM format for RS256 (RSA of 2048 to 8192 bits), ES256 (P-256) or EdDSA (Ed25519)";
             return Ok(Self::of(vec![from_pem(text).ok_or_else(|| TokenKeysError::new(reason))?]));
         }
         Self::secret(text)

@@ -2,6 +2,6 @@
 //! run on. An [`Application`](crate::application::Application) holds them together.
 
 pub use keyform_flow::{
-    Attempts, BlockingPool, Client, Flow, FlowCall, FlowError, Host, Job, PoolError, Rate, Tables, Throttle,
-    Throttled, TokenKeys, TokenKeysError, beginning,
+    Attempts, BlockingPool, Client, Flow, FlowCall, FlowError, Host, Job, PoolError, Rate, Tables, Throttle, Throttled,
+    TokenKeys, TokenKeysError, beginning,
 };

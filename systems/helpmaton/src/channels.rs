@@ -165,8 +165,10 @@ async fn change_flow(helpmaton: Helpmaton, call: FlowCall<ChangeArguments>) -> R
 }
 
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
-    let create = helpmaton.flow("addChannel", "Creates an output channel after checking its configuration.", create_flow);
-    let change = helpmaton.flow("editChannel", "Changes an output channel after checking its configuration.", change_flow);
+    let create =
+        helpmaton.flow("addChannel", "Creates an output channel after checking its configuration.", create_flow);
+    let change =
+        helpmaton.flow("editChannel", "Changes an output channel after checking its configuration.", change_flow);
     application
         .flow(create.outcomes(&["UnknownWorkspace", "WorkspaceGone", "ChannelLimitReached"]))
         .flow(change.outcomes(&["UnknownChannel", "Conflict"]))

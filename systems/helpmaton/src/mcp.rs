@@ -147,7 +147,8 @@ async fn change_flow(helpmaton: Helpmaton, call: FlowCall<ChangeArguments>) -> R
 
 pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Application {
     let create = helpmaton.flow("addMcpServer", "Creates an MCP server after checking its configuration.", create_flow);
-    let change = helpmaton.flow("editMcpServer", "Changes an MCP server after checking its configuration.", change_flow);
+    let change =
+        helpmaton.flow("editMcpServer", "Changes an MCP server after checking its configuration.", change_flow);
     application
         .flow(create.outcomes(&["UnknownWorkspace", "WorkspaceGone", "ServerLimitReached"]))
         .flow(change.outcomes(&["Conflict"]))

@@ -467,11 +467,7 @@ pub(crate) fn flows(application: Application, helpmaton: &Helpmaton) -> Applicat
         helpmaton.flow(name, about, move |system, call| grant(system, call, change)).outcomes(GRANTS)
     };
     application
-        .flow(grants(
-            "giveAccess",
-            "Adds a user who has a seat in the subscription to a workspace.",
-            Change::Give,
-        ))
+        .flow(grants("giveAccess", "Adds a user who has a seat in the subscription to a workspace.", Change::Give))
         .flow(grants("ensureAccess", "Adds a member or raises the level; never lowers it.", Change::Ensure))
         .flow(grants("changeAccess", "Sets the level of a user.", Change::Exactly))
         .flow(helpmaton.flow("removeAccess", "Removes a user from a workspace.", remove).outcomes(&[

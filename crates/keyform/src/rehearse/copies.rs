@@ -8,7 +8,6 @@ use keyform_core::{Attributes, Execute, ExecuteExt};
 use keyform_engine::Database;
 use keyform_transfer::{Checkpoint, Copier, CopySettings, describe, like, page};
 
-
 use super::beside::Beside;
 use super::{Rehearse, RehearseError};
 

@@ -21,7 +21,6 @@ use keyform_runtime::evolve::{Estimate, MigrateError, Migration, Pace, RolledBac
 use keyform_runtime::seal::Keyring;
 use keyform_transfer::Progress;
 
-
 pub use error::RehearseError;
 
 use beside::Beside;

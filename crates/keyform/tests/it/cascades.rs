@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use keyform::execute::BoxFuture;
 use keyform::flow::Tables;
-use keyform_language::Checked;
-use keyform_language::bookkeeping::CASCADES;
 use keyform::operation::DeleteTable;
-use keyform_runtime::run::{Answer, Call, Resumed, RunError, Runner, Settings};
 use keyform::server::{Models, Served};
 use keyform::{
     AttributeValue, Attributes, Database, Error, Execute, ExecuteExt, Operation, Output, SystemWorld, World as _,
 };
+use keyform_language::Checked;
+use keyform_language::bookkeeping::CASCADES;
+use keyform_runtime::run::{Answer, Call, Resumed, RunError, Runner, Settings};
 use keyform_scenario::fault::Mortal;
 use keyform_scenario::{Clock, Store, contents, stage};
 

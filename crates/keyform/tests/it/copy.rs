@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use keyform::SystemWorld;
 use keyform::operation::{
     CreateTable, DeleteItem, DeleteTable, DescribeTable, DescribeTimeToLive, PutItem, TimeToLive, UpdateTimeToLive,
     WriteRequest,
 };
-use keyform::SystemWorld;
 use keyform::table::{GlobalIndex, KeySchema, LocalIndex, Projection, ScalarType, StreamView, TableDescription};
 use keyform::transfer::{Checkpoint, Copier, CopyError, CopyReport, CopySettings, Follow, fingerprint};
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, ExecuteExt, Operation, Options, Output};

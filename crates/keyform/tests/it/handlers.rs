@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use keyform::live::handle::{Begin, DeadLetters, HandleError, HandlerSettings, Handlers, Redriven};
 use keyform::runtime::run::{Call, Runner, Settings as RunSettings};
-use keyform::{Durability, SystemWorld};
 use keyform::{AttributeValue, Database, Encryption, Execute, Options};
+use keyform::{Durability, SystemWorld};
 use keyform_language::Checked;
 use keyform_language::document::ast::Event;
 use keyform_scenario::{Store, stage};

@@ -20,9 +20,7 @@ const MAY_USE: [(&str, &[&str]); 15] = [
     ("macros", &["language", "codegen"]),
     (
         "keyform",
-        &[
-            "core", "world", "engine", "language", "runtime", "aws", "live", "flow", "transfer", "server", "macros",
-        ],
+        &["core", "world", "engine", "language", "runtime", "aws", "live", "flow", "transfer", "server", "macros"],
     ),
     ("cli", &["engine", "language", "codegen", "runtime", "server", "keyform"]),
 ];

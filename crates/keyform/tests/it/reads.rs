@@ -10,6 +10,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use keyform::operation::{PageOutput, PutItem};
+use keyform::{AttributeValue, Attributes, Database, Item, Number, Options, Output};
+use keyform_engine::store::Store;
 use keyform_language::Checked;
 use keyform_language::bind::{self, Fresh, Inputs};
 use keyform_language::document::ast::{BinaryOp, Number as Quantity};
@@ -20,9 +23,6 @@ use keyform_language::schema::{
     Place, Read, Result as ReadResult, Template, Test, Type,
 };
 use keyform_language::template::render::render;
-use keyform::operation::{PageOutput, PutItem};
-use keyform_engine::store::Store;
-use keyform::{AttributeValue, Attributes, Database, Item, Number, Options, Output};
 use keyform_scenario::Dice;
 use keyform_world::testing::ManualWorld;
 

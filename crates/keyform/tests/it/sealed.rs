@@ -7,9 +7,9 @@ use keyform::SystemWorld;
 use keyform::language::Checked;
 use keyform::live::read::{Ended, Live, LiveError, LiveEvent};
 use keyform::operation::{GetItem, PutItem};
+use keyform::{AttributeValue, Attributes, Database, Execute, ExecuteExt, Item};
 use keyform_runtime::run::{Answer, Call, Found, RunError, Runner, Settings};
 use keyform_runtime::seal::{FieldKey, Keyring, SealError};
-use keyform::{AttributeValue, Attributes, Database, Execute, ExecuteExt, Item};
 use keyform_scenario::{Store, stage};
 
 const MODEL: &str = r#"

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use keyform_language::Checked;
-use keyform_language::bind::{self, BoundWrite, CurrentItem, Demand, Fresh, Inputs};
 use keyform::operation::{Scan, TransactWriteItems};
 use keyform::{AttributeValue, Attributes, Database, ErrorCode, Operation};
+use keyform_language::Checked;
+use keyform_language::bind::{self, BoundWrite, CurrentItem, Demand, Fresh, Inputs};
 
 const MODEL: &str = r#"
 model people

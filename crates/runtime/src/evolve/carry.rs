@@ -165,11 +165,7 @@ impl Following {
 }
 
 fn transaction(actions: Vec<TransactAction>) -> TransactWriteItems {
-    TransactWriteItems {
-        actions,
-        return_capacity: ReturnConsumedCapacity::Total,
-        ..TransactWriteItems::default()
-    }
+    TransactWriteItems { actions, return_capacity: ReturnConsumedCapacity::Total, ..TransactWriteItems::default() }
 }
 
 /// In place: replaces the item by its new form if it is unchanged; `None` to read it again.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use keyform::{AttributeValue, Attributes, Execute, World};
 use keyform_runtime::evolve::form::Class;
 use keyform_runtime::evolve::{Carried, carry};
 use keyform_runtime::run::{Answer, RunError, Runner, Settings};
 use keyform_runtime::seal::{FieldKey, Keyring};
-use keyform::{AttributeValue, Attributes, Execute, World};
 
 use super::support::*;
 use keyform_scenario::Store;

@@ -1,8 +1,8 @@
 //! Arguments of random calls: mostly stored values, so that calls interact.
 
+use keyform::{AttributeValue, Attributes, World as _};
 use keyform_language::schema::{Field, Model, Parameter, Permission, Test, Type};
 use keyform_runtime::run;
-use keyform::{AttributeValue, Attributes, World as _};
 use keyform_scenario::Dice;
 
 use super::World;

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use keyform_language::scalar::Scalar;
 use keyform::{AttributeValue, Attributes};
+use keyform_language::scalar::Scalar;
 use keyform_language::schema::{Entity, Parameter, Test, Type};
 
 /// Compares numbers numerically, everything else as text.

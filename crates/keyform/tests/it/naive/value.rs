@@ -2,9 +2,9 @@
 
 use std::cell::RefCell;
 
-use keyform_language::scalar::Scalar;
 use keyform::{AttributeValue, Attributes};
 use keyform_language::document::ast::BinaryOp;
+use keyform_language::scalar::Scalar;
 use keyform_language::schema::{Expr, ExprKind, Origin, Parameter, PathStep, Place, Type};
 use keyform_language::template::render;
 

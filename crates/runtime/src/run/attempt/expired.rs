@@ -1,7 +1,7 @@
 //! Deletes an expired item that made an upsert fail; the whole write is then repeated (ADR 0017).
 
-use keyform_core::operation::DeleteItem;
 use keyform_core::ErrorCode;
+use keyform_core::operation::DeleteItem;
 
 use super::state::{Attempt, Sent, Written};
 use super::step::{Hook, Step};
@@ -55,7 +55,9 @@ mod tests {
         let mut attempt = rig.sent(&fixed);
         let decision = Expired.decide(&mut attempt).unwrap();
         assert_eq!(now(decision.result()), Err(RunError::Busy));
-        assert!(matches!(rig.requests().last(), Some(Operation::DeleteItem(delete)) if delete.options.condition.is_some()));
+        assert!(
+            matches!(rig.requests().last(), Some(Operation::DeleteItem(delete)) if delete.options.condition.is_some())
+        );
     }
 
     #[test]

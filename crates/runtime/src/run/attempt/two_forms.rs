@@ -218,7 +218,9 @@ mod tests {
         let new = attributes(&[("pk", "ORDER#a".into()), ("orderId", "a".into()), ("currency", "EUR".into())]);
         let rig = convert().answers([got(None), got(Some(&old)), written(None), got(Some(&new))]);
         assert_eq!(read(&rig), Ok(()));
-        assert!(matches!(&rig.requests()[2], Operation::PutItem(put) if put.item == new && put.options.condition.is_some()));
+        assert!(
+            matches!(&rig.requests()[2], Operation::PutItem(put) if put.item == new && put.options.condition.is_some())
+        );
     }
 
     #[test]
