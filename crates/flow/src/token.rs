@@ -220,6 +220,8 @@ mod tests {
         assert_eq!(outcome(&TokenKeys::default(), &hs256(SECRET, HS, GOOD)), Err(Refusal::Signature));
     }
 
+    type Sign = dyn Fn(&[u8]) -> Vec<u8>;
+
     /// Issuer with a key pair: the public key in its encodings, and a function that signs.
     struct Issuer {
         algorithm: &'static str,
@@ -227,7 +229,7 @@ mod tests {
         pem: String,
         /// All bytes that an attacker could take for an HMAC secret.
         known: Vec<Vec<u8>>,
-        sign: Box<dyn Fn(&[u8]) -> Vec<u8>>,
+        sign: Box<Sign>,
     }
 
     impl Issuer {

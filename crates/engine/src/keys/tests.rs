@@ -84,7 +84,10 @@ fn other_master_key_is_refused() {
     fs::remove_file(place.master()).unwrap();
     MasterKeys::load_or_create(&place.master(), &SystemWorld).unwrap();
     let refusal = place.refusal();
-    assert!(refusal.contains(&needed) && refusal.contains("open the database with the file that has it"), "{refusal}");
+    assert!(
+        refusal.contains(&needed) && refusal.contains("open the database with the file that contains it"),
+        "{refusal}"
+    );
 }
 
 #[test]

@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use syn::{Attribute, Fields, ImplItem, Item, TraitItem, Type, UseTree, Visibility};
 
 /// Crates that `keyform` re-exports from.
-const LIBRARIES: [&str; 11] =
-    ["core", "wire", "engine", "language", "runtime", "aws", "live", "flow", "transfer", "server", "keyform"];
+const LIBRARIES: [&str; 12] =
+    ["core", "world", "wire", "engine", "language", "runtime", "aws", "live", "flow", "transfer", "server", "keyform"];
 
 /// Path of a module or an item: the crate's folder, then its modules.
 type Place = Vec<String>;

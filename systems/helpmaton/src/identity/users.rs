@@ -71,7 +71,7 @@ impl Helpmaton {
     pub async fn colleague(&self, subscription: &SubscriptionId, text: &str) -> Result<User, FlowError> {
         let seats = self.model.seats(subscription).all().await?;
         let unknown = || {
-            let detail = "nobody with this address or id belongs to the subscription: invite them with inviteByEmail";
+            let detail = "no user with this address or id belongs to the subscription: invite them with inviteByEmail";
             FlowError::refused("UnknownUser", detail)
         };
         match self.user_named(text).await {

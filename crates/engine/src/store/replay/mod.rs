@@ -5,7 +5,7 @@
 //!                   └─► the same on another thread ─────────────────────────────────┘
 //! ```
 //!
-//! Nobody reads before the store is open, so only the newest change of each key is needed. Inserting the changes one by
+//! No reader exists before the store is open, so only the newest change of each key is needed. Inserting the changes one by
 //! one would descend into the map for each of them, at random places, which took most of the time of a replay. Instead
 //! each part sorts its changes and copies the newest ones, and the map is built from sorted runs (ADR 0028).
 //!

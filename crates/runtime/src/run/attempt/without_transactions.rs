@@ -78,7 +78,7 @@ mod tests {
     fn a_transaction_is_refused_only_where_the_store_has_none() {
         let arguments = [("name", "a".into()), ("to", "b".into())];
         let refused = WithoutTransactions.admit(&Rig::without_transactions("move", &arguments).write_call());
-        let why = "`move` is a transaction, and this store has none";
+        let why = "`move` is a transaction, which this store does not support";
         assert_eq!(refused, Err(RunError::NotRunnable(why.to_owned())));
         assert_eq!(WithoutTransactions.admit(&Rig::new("move", &arguments).write_call()), Ok(()));
     }
