@@ -133,7 +133,7 @@ fn the_json_schema_fits_the_example_and_the_example_is_valid() {
 
 #[test]
 fn generated_types_fit_the_stored_type() {
-    for scalar in Scalar::ALL.iter().copied() {
+    for scalar in Scalar::ALL {
         match scalar.rust().id {
             Some(RustId::Text(_)) => assert_eq!(scalar.stored(), Stored::Text),
             Some(RustId::Number) => assert_eq!(scalar.stored(), Stored::Number),

@@ -108,8 +108,7 @@ pub fn found(database: &Database) -> Result<(), Error> {
 }
 
 fn described(database: &Database, table: &str) -> Box<TableDescription> {
-    let description = database.call_blocking(DescribeTable { table: table.to_owned() }).unwrap();
-    description
+    database.call_blocking(DescribeTable { table: table.to_owned() }).unwrap()
 }
 
 /// Removes the index if it exists, or else adds it, including the background work for that.
