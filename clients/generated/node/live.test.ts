@@ -189,7 +189,7 @@ test('the reasons of the server', async () => {
   const large = await caught(first(client.live.class({ thingIds: Array<ThingId>(3_000).fill(ThingId('x'.repeat(26))) })), Problem)
   assert.deepEqual([large.status, large.kind], [400, 'message'])
   const away = new EverythingClient({ baseUrl: 'http://127.0.0.1:9', triesMax: 2 })
-  assert.match((await caught(first(away.live.things({ owner: 'x' })), Unreachable)).message, /2 tries/)
+  assert.match((await caught(first(away.live.things({ owner: 'x' })), Unreachable)).message, /2 attempts/)
 })
 
 test('a caller who may no longer read', async () => {
