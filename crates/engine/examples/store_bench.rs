@@ -29,6 +29,10 @@ impl Dice {
     }
 }
 
+/// The allocator of the `keyform` command.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> Outcome<()> {
     let mut arguments = std::env::args().skip(1);
     let items: u64 = arguments.next().map_or(Ok(1_000_000), |text| text.parse())?;
@@ -203,7 +207,10 @@ fn recovery(folder: &PathBuf, name: &str, keys: u64, value_bytes: usize) -> Outc
     std::fs::create_dir_all(&copy)?;
     for file in std::fs::read_dir(folder)? {
         let file = file?;
-        std::fs::copy(file.path(), copy.join(file.file_name()))?;
+        let copied = copy.join(file.file_name());
+        std::fs::copy(file.path(), &copied)?;
+        // A store that syncs its commits leaves a synced journal.
+        std::fs::File::open(&copied)?.sync_all()?;
     }
     // The replay uses several threads, so the time of the process is measured too. It has a resolution of 10 ms and
     // includes the beginning of the flush that the opening starts.

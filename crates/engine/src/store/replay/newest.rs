@@ -1,6 +1,6 @@
 //! The newest change of each key, sorted by key.
 //!
-//! The keys lie scattered over the journal, and comparing two of them reads both. The sort therefore compares 16 bytes
+//! The keys lie scattered over the journal, and comparing two of them reads both. The sort therefore compares 12 bytes
 //! of each key that it keeps in a dense array, and the keys themselves only if those are equal:
 //!
 //! ```text
@@ -15,7 +15,7 @@ use super::super::batch::SeqNo;
 use super::super::memtable::{KeyVersion, Version};
 
 /// Bytes of a key that the sort compares first.
-const HEAD_BYTES: usize = size_of::<u128>();
+const HEAD_BYTES: usize = 12;
 
 /// Keys and values up to this size share an allocation, which costs less than two for each change. A reader that keeps
 /// one of them keeps all of them, so the size is small; the memtable as a whole is dropped by its flush.
@@ -35,15 +35,40 @@ impl Change<'_> {
     }
 }
 
+/// Beginning of a change's key, and the change's position below it, as one number. Sorting plain numbers takes less
+/// than half the time of sorting with a comparison that may look at the keys.
+///
+/// Shorter keys are filled with zeros, so equal heads do not mean equal keys, but unequal heads are in the order of
+/// the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Headed(u128);
+
+impl Headed {
+    fn new(key: &[u8], position: u32) -> Self {
+        let mut bytes = [0; size_of::<u128>()];
+        let length = key.len().min(HEAD_BYTES);
+        bytes[..length].copy_from_slice(&key[..length]);
+        Headed(u128::from_be_bytes(bytes) | u128::from(position))
+    }
+
+    fn head(self) -> u128 {
+        self.0 >> u32::BITS
+    }
+
+    fn of<'c, 'a>(self, changes: &'c [Change<'a>]) -> &'c Change<'a> {
+        let position = self.0 & u128::from(u32::MAX);
+        &changes[position as usize]
+    }
+}
+
 /// Copies the last change of each key, in ascending order of keys.
 pub(super) fn newest(changes: &[Change<'_>]) -> Vec<KeyVersion> {
     let order = sorted(changes);
-    let is_same_key = |(left_head, left): (u128, usize), (right_head, right): (u128, usize)| {
-        left_head == right_head && changes[left].key == changes[right].key
+    let is_same_key = |left: &Headed, right: &Headed| {
+        left.head() == right.head() && left.of(changes).key == right.of(changes).key
     };
-    let last_of_key = |same: &[(u128, usize)]| same.last().map(|(_, at)| &changes[*at]);
-    let newest: Vec<&Change<'_>> =
-        order.chunk_by(|left, right| is_same_key(*left, *right)).filter_map(last_of_key).collect();
+    let last_of_key = |same: &[Headed]| same.last().map(|last| last.of(changes));
+    let newest: Vec<&Change<'_>> = order.chunk_by(is_same_key).filter_map(last_of_key).collect();
     let mut copies = Vec::with_capacity(newest.len());
     let mut rest = newest.as_slice();
     while !rest.is_empty() {
@@ -83,14 +108,15 @@ fn copy(group: &[&Change<'_>], copies: &mut Vec<KeyVersion>) {
     }
 }
 
-/// Returns the heads and positions of the changes in ascending order of keys. Changes of one key stay in their order.
-fn sorted(changes: &[Change<'_>]) -> Vec<(u128, usize)> {
+/// Returns the changes in ascending order of keys. Changes of one key stay in their order.
+fn sorted(changes: &[Change<'_>]) -> Vec<Headed> {
     let shared = shared_bytes(changes);
-    let headed = |(at, change): (usize, &Change<'_>)| (head(&change.key[shared..]), at);
-    let mut order: Vec<(u128, usize)> = changes.iter().enumerate().map(headed).collect();
-    order.sort_by(|(left_head, left), (right_head, right)| {
-        left_head.cmp(right_head).then_with(|| changes[*left].key.cmp(&changes[*right].key))
-    });
+    let headed = |(position, change): (u32, &Change<'_>)| Headed::new(&change.key[shared..], position);
+    let mut order: Vec<Headed> = (0..).zip(changes).map(headed).collect();
+    order.sort_unstable();
+    for same_head in order.chunk_by_mut(|left, right| left.head() == right.head()) {
+        same_head.sort_by(|left, right| left.of(changes).key.cmp(&right.of(changes).key));
+    }
     order
 }
 
@@ -100,13 +126,4 @@ fn shared_bytes(changes: &[Change<'_>]) -> usize {
     others.iter().fold(first.key.len(), |shared, change| {
         first.key[..shared].iter().zip(change.key.iter()).take_while(|(left, right)| left == right).count()
     })
-}
-
-/// Returns the first bytes of a key as a number. Shorter keys are filled with zeros, so equal heads do not mean equal
-/// keys, but unequal heads are in the order of the keys.
-fn head(key: &[u8]) -> u128 {
-    let mut head = [0; HEAD_BYTES];
-    let length = key.len().min(HEAD_BYTES);
-    head[..length].copy_from_slice(&key[..length]);
-    u128::from_be_bytes(head)
 }
