@@ -64,9 +64,8 @@ impl Headed {
 /// Copies the last change of each key, in ascending order of keys.
 pub(super) fn newest(changes: &[Change<'_>]) -> Vec<KeyVersion> {
     let order = sorted(changes);
-    let is_same_key = |left: &Headed, right: &Headed| {
-        left.head() == right.head() && left.of(changes).key == right.of(changes).key
-    };
+    let is_same_key =
+        |left: &Headed, right: &Headed| left.head() == right.head() && left.of(changes).key == right.of(changes).key;
     let last_of_key = |same: &[Headed]| same.last().map(|last| last.of(changes));
     let newest: Vec<&Change<'_>> = order.chunk_by(is_same_key).filter_map(last_of_key).collect();
     let mut copies = Vec::with_capacity(newest.len());
