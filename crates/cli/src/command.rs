@@ -87,7 +87,7 @@ fn serve() -> Command {
     let demo = demo.help("Fill the example systems with sample data and print calls to try");
     Command::new("serve")
         .about("Serve the DynamoDB endpoint and the HTTP API of models (the default command)")
-        .args([files, crate::place::variable(), crate::place::create_tables(), no_systems, demo])
+        .args([files, crate::open_store::variable(), crate::open_store::create_tables(), no_systems, demo])
         .args(settings(&|_| true))
         .after_help(SERVE)
 }

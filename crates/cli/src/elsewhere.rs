@@ -20,7 +20,7 @@ pub(crate) struct Elsewhere {
 impl Elsewhere {
     /// Connects according to the settings.
     pub(crate) fn connect(runtime: &Runtime, config: &Config) -> Result<Self, Failure> {
-        Ok(Self { remote: runtime.block_on(place::remote(config))?, runtime: runtime.handle().clone() })
+        Ok(Self { remote: runtime.block_on(open_store::remote(config))?, runtime: runtime.handle().clone() })
     }
 }
 

@@ -1,7 +1,7 @@
 //! `keyform keys`: manages the master key file and the key ring of a data directory.
 
 use keyform::SystemWorld;
-use keyform_engine::keys::{self, KeyRing, MasterKeys};
+use keyform_engine::encryption_keys::{self, KeyRing, MasterKeys};
 
 use crate::config::Config;
 use crate::failure::Failure;
@@ -16,7 +16,7 @@ pub(crate) fn rotate(config: &Config, rewrite: bool) -> Result<(), Failure> {
         // Open the directory first: if a server uses it, the rewrite would fail, and then no key must change.
         serve::open(&on_disk)?.close()?;
     }
-    let done = keys::rotate(&config.data, &file, &SystemWorld)?;
+    let done = encryption_keys::rotate(&config.data, &file, &SystemWorld)?;
     output::line(&format!(
         "Master key {new} now protects the keys of {data} (before: {old}).\n{file} keeps the older master key for \
         other data directories and backups: `keyform keys forget {old}` removes it.",

@@ -30,8 +30,8 @@ mod live;
 mod logging;
 mod lsp;
 mod model;
+mod open_store;
 mod output;
-mod place;
 mod serve;
 mod signals;
 mod systems;
@@ -76,8 +76,8 @@ fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
 }
 
 fn run_store(arguments: &ArgMatches) -> Result<(), Failure> {
-    let surroundings = Surroundings::of_process();
-    let config = |arguments: &ArgMatches| Config::resolve(arguments, &surroundings);
+    let world = Surroundings::of_process();
+    let config = |arguments: &ArgMatches| Config::resolve(arguments, &world);
     match arguments.subcommand() {
         None => serve::run(&config(arguments)?, &serve::Request::default()),
         Some(("lsp", _)) => lsp::run(),

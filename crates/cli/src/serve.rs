@@ -12,7 +12,9 @@ use clap::ArgMatches;
 use keyform::StoreError;
 use keyform::flow::{Host, Tables, TokenKeys};
 use keyform::runtime::run::Runner;
-use keyform::server::{Credentials, Limits, MetricsAddress, Models, Running, Security, Server, Settings, Timeouts};
+use keyform::server::{
+    Credentials, Limits, MetricsAddress, Models, Running, Security, Server, ServerSettings, Timeouts,
+};
 use keyform::{Database, Encryption, Execute, Ground, ModelFiles, OpenError, Options, Reload, SystemWorld};
 use keyform_language::bookkeeping::ANSWERS;
 use keyform_language::check::Target;
@@ -55,7 +57,7 @@ impl Request {
     pub(crate) fn of(arguments: &ArgMatches) -> Result<Self, Failure> {
         Ok(Self {
             models: arguments.get_many::<String>("models").into_iter().flatten().cloned().collect(),
-            variables: place::variables(arguments)?,
+            variables: open_store::variables(arguments)?,
             create_tables: arguments.get_flag("create-tables"),
             no_systems: arguments.get_flag("no-systems"),
             demo: arguments.get_flag("demo"),
@@ -137,7 +139,7 @@ fn offer(
     store: Arc<dyn Execute>,
     files_folder: Option<PathBuf>,
 ) -> Result<Offer, Failure> {
-    let mut settings = place::run_settings(config, request.variables.clone(), config.cursor_key()?);
+    let mut settings = open_store::run_settings(config, request.variables.clone(), config.cursor_key()?);
     settings.field_keys = config.field_keys()?;
     let tables = if config.is_embedded() { Tables::Made } else { Tables::Expected };
     let token_keys = token_keys(config)?;
@@ -349,8 +351,8 @@ pub(crate) fn options(config: &Config) -> Result<Options, Failure> {
     Ok(options)
 }
 
-fn settings(config: &Config, models: Models, token_keys: TokenKeys) -> Result<Settings, Failure> {
-    Ok(Settings {
+fn settings(config: &Config, models: Models, token_keys: TokenKeys) -> Result<ServerSettings, Failure> {
+    Ok(ServerSettings {
         host: config.host.clone(),
         port: config.port,
         allowed_hosts: config.allowed_host.clone(),
@@ -362,7 +364,7 @@ fn settings(config: &Config, models: Models, token_keys: TokenKeys) -> Result<Se
         credentials: load_credentials(config)?,
         models,
         token_keys,
-        workers: config.workers.unwrap_or_else(|| Settings::default().workers),
+        workers: config.workers.unwrap_or_else(|| ServerSettings::default().workers),
         limits: Limits {
             body_bytes_max: config.body_bytes_max,
             connections_max: config.connections_max,
@@ -377,7 +379,7 @@ fn settings(config: &Config, models: Models, token_keys: TokenKeys) -> Result<Se
             flow: config.flow_timeout,
             ..Timeouts::default()
         },
-        ..Settings::default()
+        ..ServerSettings::default()
     })
 }
 

@@ -12,10 +12,10 @@ use keyform_language::bind;
 use keyform_language::schema::Table;
 use keyform_language::span::Spanned;
 
-use super::Settings;
+use super::CodegenSettings;
 use super::variable::{self, Piece, camel, pieces, written};
 
-pub(super) fn print(checked: &Checked, settings: &Settings) -> Result<String, String> {
+pub(super) fn print(checked: &Checked, settings: &CodegenSettings) -> Result<String, String> {
     let model = &checked.model;
     let mut template = Mapping::new();
     put(&mut template, "AWSTemplateFormatVersion", "2010-09-09");
@@ -62,7 +62,7 @@ fn parameters(open: &[String]) -> Mapping {
     open.iter().map(parameter).collect()
 }
 
-fn resource(table: &Table, settings: &Settings, before: Option<&str>) -> Mapping {
+fn resource(table: &Table, settings: &CodegenSettings, before: Option<&str>) -> Mapping {
     let mut resource = map([
         ("Type", "AWS::DynamoDB::Table".into()),
         ("DeletionPolicy", "Retain".into()),
@@ -75,7 +75,7 @@ fn resource(table: &Table, settings: &Settings, before: Option<&str>) -> Mapping
     resource
 }
 
-fn properties(table: &Table, settings: &Settings) -> Mapping {
+fn properties(table: &Table, settings: &CodegenSettings) -> Mapping {
     let request = bind::table_request(table, String::new());
     let mut out = Mapping::new();
     put(&mut out, "TableName", name(&pieces(table, &settings.variables)));

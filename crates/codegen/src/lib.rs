@@ -23,12 +23,12 @@ pub struct Target {
     /// Description for the help text, one line.
     pub about: &'static str,
     /// Generates the output; the error is a message for the user.
-    pub print: fn(&Checked, &Settings) -> Result<String, String>,
+    pub print: fn(&Checked, &CodegenSettings) -> Result<String, String>,
 }
 
 /// Inputs of a target besides the model.
 #[derive(Clone, Debug, Default)]
-pub struct Settings {
+pub struct CodegenSettings {
     /// Values of the variables in table names.
     pub variables: BTreeMap<String, String>,
 }

@@ -11,14 +11,14 @@ use keyform_language::bind;
 use keyform_language::schema::{Model, Table};
 use keyform_language::span::Spanned;
 
-use super::Settings;
+use super::CodegenSettings;
 use super::variable::{self, pieces, snake, written};
 
 /// Minimum provider version, and the minimum for index keys of several attributes.
 const VERSION: &str = ">= 5.0";
 const VERSION_OF_LONG_KEYS: &str = ">= 6.31";
 
-pub(super) fn print(checked: &Checked, settings: &Settings) -> Result<String, String> {
+pub(super) fn print(checked: &Checked, settings: &CodegenSettings) -> Result<String, String> {
     let model = &checked.model;
     let mut out = format!("# The tables of the model {}.\n", model.name);
     provider(model).close(&mut out);
@@ -115,7 +115,7 @@ fn list(names: &[String]) -> String {
     format!("[{}]", names.iter().map(|name| text(name)).collect::<Vec<_>>().join(", "))
 }
 
-fn resource(out: &mut String, table: &Table, settings: &Settings) {
+fn resource(out: &mut String, table: &Table, settings: &CodegenSettings) {
     let request = bind::table_request(table, String::new());
     let label = snake(&table.name);
     let mut block = Block::new(&format!("resource \"aws_dynamodb_table\" {}", text(&label)));

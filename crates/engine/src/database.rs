@@ -13,8 +13,8 @@ use keyform_core::{Error, Execute, Operation, Output, World};
 
 use crate::background::Background;
 use crate::catalog::Position;
-use crate::engine::{Engine, EngineSettings, Step, Waiting, store_failed};
-use crate::keys::{self, KeyError};
+use crate::encryption_keys::{self, KeyError};
+use crate::engine::{Engine, EngineSettings, Started, Waiting, store_failed};
 use crate::store::{Durability, RealDisk, Store, StoreError, StoreOptions, StoreStats};
 
 /// Open database. Clones share it; dropping the last clone closes it.
@@ -49,7 +49,7 @@ pub struct Options {
 /// Encryption at rest, and the master key to use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Encryption {
-    /// Encrypts with the user's master key ([`keys::user_master_key_file`]); creates it when missing.
+    /// Encrypts with the user's master key ([`encryption_keys::user_master_key_file`]); creates it when missing.
     #[default]
     UserKey,
     /// Encrypts with the master key in this file; creates the file when missing.
@@ -61,7 +61,7 @@ pub enum Encryption {
 impl Encryption {
     fn master_key_file(self) -> Result<Option<PathBuf>, OpenError> {
         match self {
-            Self::UserKey => keys::user_master_key_file().map(Some).ok_or(OpenError::NoHome),
+            Self::UserKey => encryption_keys::user_master_key_file().map(Some).ok_or(OpenError::NoHome),
             Self::KeyFile(file) => Ok(Some(file)),
             Self::Off => Ok(None),
         }
@@ -186,8 +186,8 @@ impl Database {
         let disk =
             RealDisk::new(directory).map_err(|source| OpenError::Directory { path: directory.to_owned(), source })?;
         let master_key_file = options.encryption.clone().master_key_file()?;
-        let ring = master_key_file.map(|file| keys::open(directory, &file, &*options.world)).transpose()?;
-        let neighbours = keys::KEY_RING_FILES.map(str::to_owned).to_vec();
+        let ring = master_key_file.map(|file| encryption_keys::open(directory, &file, &*options.world)).transpose()?;
+        let neighbours = encryption_keys::KEY_RING_FILES.map(str::to_owned).to_vec();
         let world = Arc::clone(&options.world);
         let mut store_options =
             StoreOptions { durability: options.durability, neighbours, world, ..StoreOptions::default() };
@@ -214,8 +214,8 @@ impl Database {
         let step = self.inner.engine.begin(operation);
         async move {
             match step? {
-                Step::Done(output) => Ok(output),
-                Step::Waiting(Waiting { commit, answer, marks }) => {
+                Started::Done(output) => Ok(output),
+                Started::Waiting(Waiting { commit, answer, marks }) => {
                     commit.await.map_err(|error| store_failed(&error))?;
                     drop(marks);
                     answer
@@ -230,8 +230,8 @@ impl Database {
     /// The errors of DynamoDB for this operation, or `InternalServerError` when the store fails.
     pub fn execute_blocking(&self, operation: Operation) -> Result<Output, Error> {
         match self.inner.engine.begin(operation)? {
-            Step::Done(output) => Ok(output),
-            Step::Waiting(Waiting { commit, answer, marks }) => {
+            Started::Done(output) => Ok(output),
+            Started::Waiting(Waiting { commit, answer, marks }) => {
                 commit.wait().map_err(|error| store_failed(&error))?;
                 drop(marks);
                 answer

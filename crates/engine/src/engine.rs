@@ -14,7 +14,7 @@ use crate::key_space::IndexId;
 use crate::lock::{InFlight, InFlightMarks, KeyLocks};
 use crate::store::{Batch, Commit, Snapshot, Store, StoreError};
 use crate::stream::ShardLimits;
-use crate::table::table_arn_prefix;
+use crate::table_operations::table_arn_prefix;
 
 /// Database without its background thread.
 pub struct Engine {
@@ -47,7 +47,7 @@ impl Default for EngineSettings {
 }
 
 /// Result of starting an operation whose response is a `T`.
-pub enum Step<T> {
+pub enum Started<T> {
     /// Complete response; nothing is left to wait for.
     Done(T),
     /// Response that may be sent only when the data it is based on is durable.
@@ -64,16 +64,16 @@ pub struct Waiting<T> {
     pub marks: Option<InFlightMarks>,
 }
 
-impl<T> Step<T> {
+impl<T> Started<T> {
     pub(crate) fn after(commit: Commit, output: T) -> Self {
         Self::Waiting(Waiting { commit, answer: Ok(output), marks: None })
     }
 
-    pub(crate) fn map<U>(self, map: impl FnOnce(T) -> U) -> Step<U> {
+    pub(crate) fn map<U>(self, map: impl FnOnce(T) -> U) -> Started<U> {
         match self {
-            Self::Done(output) => Step::Done(map(output)),
+            Self::Done(output) => Started::Done(map(output)),
             Self::Waiting(Waiting { commit, answer, marks }) => {
-                Step::Waiting(Waiting { commit, answer: answer.map(map), marks })
+                Started::Waiting(Waiting { commit, answer: answer.map(map), marks })
             }
         }
     }
@@ -94,7 +94,7 @@ impl Engine {
     ///
     /// # Errors
     /// The errors of DynamoDB for this operation, or `InternalServerError` when the store fails.
-    pub fn begin(&self, operation: Operation) -> Result<Step<Output>, Error> {
+    pub fn begin(&self, operation: Operation) -> Result<Started<Output>, Error> {
         Ok(match operation {
             Operation::PutItem(request) => self.put_item(request)?.map(Output::PutItem),
             Operation::UpdateItem(request) => self.update_item(request)?.map(Output::UpdateItem),
@@ -103,12 +103,12 @@ impl Engine {
             Operation::TransactWriteItems(request) => {
                 self.transact_write_items(request)?.map(Output::TransactWriteItems)
             }
-            Operation::GetItem(request) => Step::Done(Output::GetItem(self.get_item(&request)?)),
-            Operation::Query(request) => Step::Done(Output::Query(self.query(&request)?)),
-            Operation::Scan(request) => Step::Done(Output::Scan(self.scan(&request)?)),
-            Operation::BatchGetItem(request) => Step::Done(Output::BatchGetItem(self.batch_get_item(&request)?)),
+            Operation::GetItem(request) => Started::Done(Output::GetItem(self.get_item(&request)?)),
+            Operation::Query(request) => Started::Done(Output::Query(self.query(&request)?)),
+            Operation::Scan(request) => Started::Done(Output::Scan(self.scan(&request)?)),
+            Operation::BatchGetItem(request) => Started::Done(Output::BatchGetItem(self.batch_get_item(&request)?)),
             Operation::TransactGetItems(request) => {
-                Step::Done(Output::TransactGetItems(self.transact_get_items(&request)?))
+                Started::Done(Output::TransactGetItems(self.transact_get_items(&request)?))
             }
             Operation::ExecuteStatement(request) => self.execute_statement(request)?.map(Output::ExecuteStatement),
             Operation::BatchExecuteStatement(request) => {
@@ -127,12 +127,12 @@ impl Engine {
                 self.describe_time_to_live(&request)?.map(Output::DescribeTimeToLive)
             }
             Operation::DescribeContinuousBackups(request) => {
-                Step::Done(Output::DescribeContinuousBackups(self.describe_continuous_backups(&request)?))
+                Started::Done(Output::DescribeContinuousBackups(self.describe_continuous_backups(&request)?))
             }
             Operation::UpdateContinuousBackups(request) => {
-                Step::Done(Output::UpdateContinuousBackups(self.update_continuous_backups(&request)?))
+                Started::Done(Output::UpdateContinuousBackups(self.update_continuous_backups(&request)?))
             }
-            Operation::DescribeLimits(_) => Step::Done(Output::DescribeLimits(self.describe_limits())),
+            Operation::DescribeLimits(_) => Started::Done(Output::DescribeLimits(self.describe_limits())),
             Operation::TagResource(request) => self.tag_resource(&request)?.map(Output::TagResource),
             Operation::UntagResource(request) => self.untag_resource(&request)?.map(Output::UntagResource),
             Operation::ListTagsOfResource(request) => {
@@ -141,9 +141,9 @@ impl Engine {
             Operation::ListStreams(request) => self.list_streams(&request)?.map(Output::ListStreams),
             Operation::DescribeStream(request) => self.describe_stream(&request)?.map(Output::DescribeStream),
             Operation::GetShardIterator(request) => {
-                Step::Done(Output::GetShardIterator(self.get_shard_iterator(&request)?))
+                Started::Done(Output::GetShardIterator(self.get_shard_iterator(&request)?))
             }
-            Operation::GetRecords(request) => Step::Done(Output::GetRecords(self.get_records(&request)?)),
+            Operation::GetRecords(request) => Started::Done(Output::GetRecords(self.get_records(&request)?)),
         })
     }
 
@@ -238,18 +238,18 @@ impl Engine {
     }
 
     /// Returns a response that shows the catalog, at once when the catalog's last change is durable.
-    pub(crate) fn told<T>(&self, output: T) -> Step<T> {
+    pub(crate) fn told<T>(&self, output: T) -> Started<T> {
         if self.store.snapshot().seqno() >= self.catalog_seqno.load(Ordering::Acquire) {
-            Step::Done(output)
+            Started::Done(output)
         } else {
             self.after_all_before(Ok(output))
         }
     }
 
     /// Returns a response based on commits that may not be durable yet: it waits for everything committed so far.
-    pub(crate) fn after_all_before<T>(&self, answer: Result<T, Error>) -> Step<T> {
+    pub(crate) fn after_all_before<T>(&self, answer: Result<T, Error>) -> Started<T> {
         let commit = self.store.commit(Batch::new());
-        Step::Waiting(Waiting { commit, answer, marks: None })
+        Started::Waiting(Waiting { commit, answer, marks: None })
     }
 }
 

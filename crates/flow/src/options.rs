@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use keyform_core::World;
-use keyform_runtime::run::Settings;
+use keyform_runtime::run::RunSettings;
 use keyform_runtime::seal::Keyring;
 
 /// Options of a model's typed handle: variables, keys and clock.
@@ -81,8 +81,8 @@ impl ModelOptions {
 
     /// Returns the settings of a runner. Without a cursor key, they hold a random one.
     #[must_use]
-    pub fn settings(&self) -> Settings {
-        Settings {
+    pub fn settings(&self) -> RunSettings {
+        RunSettings {
             variables: self.variables.clone(),
             cursor_key: self.cursor_key.unwrap_or_else(|| self.world.random()),
             without_transactions: self.without_transactions,
@@ -92,8 +92,8 @@ impl ModelOptions {
 }
 
 /// Uses the runner's settings and the system's clock.
-impl From<Settings> for ModelOptions {
-    fn from(settings: Settings) -> Self {
+impl From<RunSettings> for ModelOptions {
+    fn from(settings: RunSettings) -> Self {
         Self {
             variables: settings.variables,
             cursor_key: Some(settings.cursor_key),

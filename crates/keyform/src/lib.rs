@@ -83,7 +83,7 @@ pub use keyform_core::{
     AttributeValue, Attributes, Error, ErrorCode, Execute, ExecuteExt, Item, Number, Operation, Output, Value,
     ValueRef, World, capacity, execute, operation, statement, table, world,
 };
-pub use keyform_engine::keys::KeyError;
+pub use keyform_engine::encryption_keys::KeyError;
 pub use keyform_engine::store::{Durability, StoreError};
 pub use keyform_engine::{Database, Encryption, EngineSettings, OpenError, Options};
 #[doc(inline)]

@@ -13,7 +13,7 @@ use keyform_flow::Tables;
 use keyform_language::bind::unnamed_table;
 use keyform_language::diagnostic::render;
 use keyform_language::{Checked, Severity};
-use keyform_runtime::run::{RunError, Runner, Settings};
+use keyform_runtime::run::{RunError, RunSettings, Runner};
 use keyform_server::{Difference, Models, Served};
 
 use crate::application::Application;
@@ -22,7 +22,7 @@ use crate::cursor_key;
 /// Models loaded from files. Tables are created before a model's first call.
 ///
 /// ```
-/// use keyform::server::{Server, Settings};
+/// use keyform::server::{Server, ServerSettings};
 /// use keyform::{Database, ModelFiles};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -31,7 +31,7 @@ use crate::cursor_key;
 /// std::fs::write(&file, "model notes\n\ntable Notes { key pk }\n")?;
 /// let database = Database::in_memory();
 /// let files = ModelFiles::open(&[file], &database, Default::default())?;
-/// let settings = Settings { port: 0, models: files.models(), ..Settings::default() };
+/// let settings = ServerSettings { port: 0, models: files.models(), ..ServerSettings::default() };
 /// let running = keyform::serve(Server::bind(settings)?, &database)?;
 /// println!("GET {}/v1/notes", running.url());
 /// # Ok(())
@@ -62,7 +62,7 @@ pub struct Ground {
     /// Policy for missing tables.
     pub tables: Tables,
     /// Variables, cursor key, field keys, and limitations of the store.
-    pub settings: Settings,
+    pub settings: RunSettings,
     /// Clock, timer and randomness of the models.
     pub world: Arc<dyn World>,
 }
@@ -140,7 +140,7 @@ impl ModelFiles {
         database: &Database,
         variables: BTreeMap<String, String>,
     ) -> Result<Self, ModelFileError> {
-        let settings = Settings { variables, cursor_key: cursor_key::random(), ..Settings::default() };
+        let settings = RunSettings { variables, cursor_key: cursor_key::random(), ..RunSettings::default() };
         let (store, world) = (Arc::new(database.clone()), keyform_world::system());
         Self::open_on(paths, Ground { store, tables: Tables::Made, settings, world })
     }

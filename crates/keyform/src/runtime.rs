@@ -2,7 +2,7 @@
 
 /// Calls of patterns.
 pub mod run {
-    pub use keyform_runtime::run::{Answer, Call, Caller, Found, Resumed, RunError, Runner, Settings};
+    pub use keyform_runtime::run::{Answer, Call, Caller, Found, Resumed, RunError, RunSettings, Runner};
 }
 
 /// Changes of the tables of a store to match a model.

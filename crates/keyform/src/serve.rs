@@ -5,7 +5,7 @@ use std::sync::Arc;
 use keyform_core::Execute;
 use keyform_engine::Database;
 use keyform_engine::store::StoreStats;
-use keyform_server::{Figure, FigureKind, Probe, Running, Server, Settings, StartError};
+use keyform_server::{Figure, FigureKind, Probe, Running, Server, ServerSettings, StartError};
 
 use crate::remote_probe::RemoteProbe;
 
@@ -13,11 +13,11 @@ use crate::remote_probe::RemoteProbe;
 ///
 /// ```
 /// use keyform::Database;
-/// use keyform::server::{Server, Settings};
+/// use keyform::server::{Server, ServerSettings};
 ///
 /// # fn main() -> Result<(), keyform::server::StartError> {
 /// let database = Database::in_memory();
-/// let server = Server::bind(Settings { port: 0, ..Settings::default() })?;
+/// let server = Server::bind(ServerSettings { port: 0, ..ServerSettings::default() })?;
 /// let running = keyform::serve(server, &database)?;
 /// assert!(running.url().starts_with("http://127.0.0.1:"));
 /// running.stop();
@@ -38,9 +38,9 @@ pub fn serve(server: Server, database: &Database) -> Result<Running, StartError>
 ///
 /// # Errors
 /// The port is in use, others can reach the address and there is no token key, or a thread cannot be created.
-pub fn serve_models(settings: Settings, store: Arc<dyn Execute>) -> Result<Running, StartError> {
+pub fn serve_models(settings: ServerSettings, store: Arc<dyn Execute>) -> Result<Running, StartError> {
     let probe = RemoteProbe::of(store.clone(), settings.world.clone());
-    Server::bind(Settings { operations: false, ..settings })?.start(store, Some(Arc::new(probe)))
+    Server::bind(ServerSettings { operations: false, ..settings })?.start(store, Some(Arc::new(probe)))
 }
 
 /// Reports health and metrics of a database.

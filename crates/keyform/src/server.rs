@@ -2,5 +2,5 @@
 
 pub use keyform_server::{
     Credentials, CredentialsError, Difference, Figure, FigureKind, Limits, MetricsAddress, Models, Probe, Running,
-    Security, Served, Server, Settings, StartError, Timeouts,
+    Security, Served, Server, ServerSettings, StartError, Timeouts,
 };

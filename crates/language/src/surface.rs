@@ -7,8 +7,8 @@ use crate::bind::taken_name;
 use crate::document::ast::{Number, Verb};
 use crate::plan::{Role, WritePlan, remaining_name};
 use crate::schema::{
-    Action, ChangeKind, Expr, ExprKind, FieldId, LetSource, Model, Origin, Parameter, Permission, Place, Read,
-    Result as ReadResult, Step, Test, Type, Write,
+    Action, ChangeKind, Expr, ExprKind, FieldId, LetSource, Model, Origin, Parameter, Permission, Read,
+    Result as ReadResult, Step, Test, Type, ValuePath, Write,
 };
 
 /// Outcome name of a refusal for which the model names no outcome: another writer changed the item.
@@ -223,7 +223,7 @@ fn makes_of(model: &Model, action: &Action, parameter: &Parameter) -> bool {
 /// Returns true if an action writes the parameter directly into a required field, or locates its item by it.
 fn stands_on(model: &Model, action: &Action, number: usize) -> bool {
     let is_it = |expr: &Expr| {
-        matches!(&expr.kind, ExprKind::Place(place)
+        matches!(&expr.kind, ExprKind::ValuePath(place)
             if place.path.is_empty() && matches!(place.origin, Origin::Parameter(of) if of == number))
     };
     let must = |field: FieldId| {
@@ -330,7 +330,7 @@ fn names_caller(expr: &Expr) -> bool {
     let mut named = false;
     expr.walk(&mut |part| {
         named |= matches!(&part.kind, ExprKind::Guard { .. })
-            || matches!(&part.kind, ExprKind::Place(Place { origin: Origin::Caller(_), .. }));
+            || matches!(&part.kind, ExprKind::ValuePath(ValuePath { origin: Origin::Caller(_), .. }));
     });
     named
 }

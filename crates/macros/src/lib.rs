@@ -10,7 +10,7 @@ mod path;
 use std::fs;
 use std::path::Path;
 
-use keyform_codegen::Settings;
+use keyform_codegen::CodegenSettings;
 use keyform_language::diagnostic::render;
 use keyform_language::{Checked, Severity};
 use proc_macro::TokenStream;
@@ -62,7 +62,7 @@ fn code(source: &str, name: &str) -> Result<String, String> {
         return Err(format!("the model {name} has errors\n\n{}", findings.trim_end()));
     }
     let target = keyform_codegen::target("rust").ok_or("this build cannot print Rust")?;
-    (target.print)(&checked, &Settings::default())
+    (target.print)(&checked, &CodegenSettings::default())
 }
 
 #[cfg(test)]

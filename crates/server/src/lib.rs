@@ -54,4 +54,4 @@ pub use error::StartError;
 pub use metrics::{Figure, FigureKind};
 pub use security::Security;
 pub use server::{Running, Server};
-pub use settings::{Limits, MetricsAddress, Probe, Settings, Timeouts};
+pub use settings::{Limits, MetricsAddress, Probe, ServerSettings, Timeouts};

@@ -13,7 +13,7 @@
 use std::net::SocketAddr;
 
 use crate::error::StartError;
-use crate::settings::Settings;
+use crate::settings::ServerSettings;
 
 /// Security mode, derived from the configured credentials and token keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub enum Security {
 impl Security {
     /// Returns the mode for the settings. A generated development token key does not count.
     #[must_use]
-    pub fn of(settings: &Settings) -> Self {
+    pub fn of(settings: &ServerSettings) -> Self {
         match (settings.credentials.is_empty(), settings.token_keys.is_empty()) {
             (true, true) => Self::Development,
             (false, true) => Self::SignedOperations,
@@ -41,7 +41,7 @@ impl Security {
     }
 
     /// Rejects configurations that would expose an unprotected port.
-    pub(crate) fn check(self, settings: &Settings, address: SocketAddr) -> Result<(), StartError> {
+    pub(crate) fn check(self, settings: &ServerSettings, address: SocketAddr) -> Result<(), StartError> {
         let (reachable, models) = (!address.ip().is_loopback(), !settings.models.is_empty());
         match self {
             Self::Development if reachable && (models || !settings.operations) => {
@@ -107,7 +107,7 @@ impl Security {
     }
 
     /// Logs the mode; as a warning if something served is closed, or open to unverified callers.
-    pub(crate) fn log(self, settings: &Settings) {
+    pub(crate) fn log(self, settings: &ServerSettings) {
         let text = self.describe(settings.operations);
         let warn = match self {
             Self::Development => settings.models.have_given(),
@@ -127,7 +127,7 @@ mod tests {
 
     fn state(credentials: bool, token_keys: TokenKeys) -> Security {
         let pairs = credentials.then(|| ("id".to_owned(), "secret".to_owned()));
-        Security::of(&Settings { credentials: Credentials::new(pairs), token_keys, ..Settings::default() })
+        Security::of(&ServerSettings { credentials: Credentials::new(pairs), token_keys, ..ServerSettings::default() })
     }
 
     #[test]

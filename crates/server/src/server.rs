@@ -15,7 +15,7 @@ use crate::error::StartError;
 use crate::host::{HostName, Hosts};
 use crate::metrics_port::MetricsPort;
 use crate::security::Security;
-use crate::settings::{MetricsAddress, Probe, Settings};
+use crate::settings::{MetricsAddress, Probe, ServerSettings};
 use crate::shared::Shared;
 use crate::worker::{self, Worker};
 
@@ -26,10 +26,10 @@ const BACKLOG: i32 = 1024;
 ///
 /// ```no_run
 /// use std::sync::Arc;
-/// use keyform_server::{Server, Settings};
+/// use keyform_server::{Server, ServerSettings};
 ///
 /// # fn run(database: Arc<dyn keyform_core::Execute>) -> Result<(), keyform_server::StartError> {
-/// let server = Server::bind(Settings { port: 0, ..Settings::default() })?;
+/// let server = Server::bind(ServerSettings { port: 0, ..ServerSettings::default() })?;
 /// let running = server.start(database, None)?;
 /// println!("listening on {}", running.url());
 /// running.stop();
@@ -41,7 +41,7 @@ pub struct Server {
     address: SocketAddr,
     hosts: Hosts,
     metrics: Option<MetricsPort>,
-    settings: Settings,
+    settings: ServerSettings,
 }
 
 impl Server {
@@ -50,7 +50,7 @@ impl Server {
     /// # Errors
     /// The port is in use, the host is unknown, or the [`Security`] mode does not permit the configuration: a public
     /// address in development mode, or explicitly requested models that could not be called.
-    pub fn bind(settings: Settings) -> Result<Self, StartError> {
+    pub fn bind(settings: ServerSettings) -> Result<Self, StartError> {
         let allowed = allowed_hosts(&settings)?;
         let security = Security::of(&settings);
         let (listener, address) = open(&settings.host, settings.port, |address| security.check(&settings, address))?;
@@ -167,7 +167,7 @@ fn url_of(mut address: SocketAddr) -> String {
     format!("http://{address}")
 }
 
-fn allowed_hosts(settings: &Settings) -> Result<Vec<HostName>, StartError> {
+fn allowed_hosts(settings: &ServerSettings) -> Result<Vec<HostName>, StartError> {
     let parsed =
         |name: &String| HostName::of_setting(name).ok_or_else(|| StartError::AllowedHost { name: name.clone() });
     settings.allowed_hosts.iter().map(parsed).collect()

@@ -35,7 +35,7 @@ pub trait Probe: Send + Sync {
 
 /// Settings of a server.
 #[derive(Clone)]
-pub struct Settings {
+pub struct ServerSettings {
     /// Address or host name to listen on.
     pub host: String,
     /// Port; zero selects a free one.
@@ -118,7 +118,7 @@ pub struct Timeouts {
     pub live_ping: Duration,
 }
 
-impl Default for Settings {
+impl Default for ServerSettings {
     fn default() -> Self {
         Self {
             host: "127.0.0.1".to_owned(),

@@ -13,7 +13,7 @@ use crate::body::Budget;
 use crate::host::Hosts;
 use crate::metrics::Metrics;
 use crate::security::Security;
-use crate::settings::{Limits, Probe, Settings, Timeouts};
+use crate::settings::{Limits, Probe, ServerSettings, Timeouts};
 use crate::sigv4::Verifier;
 
 /// State of a running server.
@@ -46,14 +46,14 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn new(
-        settings: Settings,
+        settings: ServerSettings,
         hosts: Hosts,
         execute: Arc<dyn Execute>,
         probe: Option<Arc<dyn Probe>>,
     ) -> Self {
         let (security, metrics_elsewhere) = (Security::of(&settings), settings.metrics_address.is_some());
         security.log(&settings);
-        let Settings {
+        let ServerSettings {
             region,
             credentials,
             limits,

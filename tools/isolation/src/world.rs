@@ -16,7 +16,7 @@ use keyform_language::bind;
 use keyform_language::scalar::Scalar;
 use keyform_language::schema::{EntityId, FieldId, Model, Permission, Read};
 use keyform_language::{Checked, template};
-use keyform_runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Settings};
+use keyform_runtime::run::{Answer, Call, Caller, Found, RunError, RunSettings, Runner};
 
 use super::vocabulary::{NOW_MILLIS, Owner, Vocabulary};
 
@@ -107,7 +107,8 @@ impl World {
         let changed = Arc::new(AtomicBool::new(false));
         let requests = Arc::new(AtomicUsize::new(0));
         let watched = Watched { database: database.clone(), changed: changed.clone(), requests: requests.clone() };
-        let runner = Runner::new(Arc::new(unsealed(checked)), Arc::new(watched), still.clone(), Settings::default())?;
+        let runner =
+            Runner::new(Arc::new(unsealed(checked)), Arc::new(watched), still.clone(), RunSettings::default())?;
         block_on(runner.create_tables())?;
         let model = &runner.checked().model;
         let own = seed(model, vocabulary, Owner::Caller).into_iter().map(|(_, place, item)| (place, item)).collect();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use keyform::application::Application;
 use keyform::flow::Host;
 use keyform::serde_json::{Value, from_str};
-use keyform::server::{Models, Running, Settings};
+use keyform::server::{Models, Running, ServerSettings};
 
 /// An application served on its own port. Dropping it stops the server.
 pub struct Site(Option<Running>);
@@ -31,7 +31,7 @@ impl Site {
         let models = Models::default();
         models.put(application.served());
         let token_keys = host.token_keys().clone();
-        let settings = Settings { port: 0, workers: 1, models, token_keys, ..Settings::default() };
+        let settings = ServerSettings { port: 0, workers: 1, models, token_keys, ..ServerSettings::default() };
         Self(Some(keyform::serve_models(settings, host.store()).unwrap()))
     }
 

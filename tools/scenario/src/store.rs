@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use keyform::aws::{Credentials, Options, Remote};
-use keyform::server::{Running, Server, Settings};
+use keyform::server::{Running, Server, ServerSettings};
 use keyform::{Database, Execute, SystemWorld, World as _};
 
 use crate::extenddb::ExtendDb;
@@ -31,7 +31,7 @@ impl Store {
     /// # Panics
     /// Panics if no port is free.
     pub async fn served() -> Self {
-        let server = Server::bind(Settings { port: 0, workers: 1, ..Settings::default() }).unwrap();
+        let server = Server::bind(ServerSettings { port: 0, workers: 1, ..ServerSettings::default() }).unwrap();
         let running = keyform::serve(server, &Database::in_memory()).unwrap();
         Self {
             name: "served",

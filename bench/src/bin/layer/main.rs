@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use keyform::execute::BoxFuture;
 use keyform::language::Checked;
-use keyform::runtime::run::{Call, Runner, Settings};
+use keyform::runtime::run::{Call, Runner, RunSettings};
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output, SystemWorld, World};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -139,7 +139,7 @@ fn fresh_id(number: usize) -> String {
 
 fn runner(store: Arc<dyn Execute>, first: usize) -> Runner {
     let checked = Arc::new(Checked::read(include_str!("notes.kf")));
-    let settings = Settings { variables: [("stage".to_owned(), "bench".to_owned())].into(), ..Settings::default() };
+    let settings = RunSettings { variables: [("stage".to_owned(), "bench".to_owned())].into(), ..RunSettings::default() };
     Runner::new(checked, store, Arc::new(Still(AtomicUsize::new(first))), settings).expect("the model has no errors")
 }
 

@@ -12,10 +12,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use keyform::Database;
 use keyform::language::Checked;
-use keyform::runtime::run::{Call, Runner, Settings as RunSettings};
+use keyform::runtime::run::{Call, Runner, RunSettings};
 use keyform::SystemWorld;
 use keyform::flow::Tables;
-use keyform::server::{Limits, Models, Running, Served, Server, Settings};
+use keyform::server::{Limits, Models, Running, Served, Server, ServerSettings};
 
 const MODEL: &str = r#"
 model chat
@@ -86,7 +86,7 @@ fn serve(database: &Database, runner: &Runner) -> Running {
     let models = Models::default();
     models.put(Served::new(runner.clone(), Tables::Made));
     let limits = Limits { live_subscriptions_max: EACH, live_buffer_bytes: 16 << 20, ..Limits::default() };
-    let settings = Settings { port: 0, workers: 2, models, limits, ..Settings::default() };
+    let settings = ServerSettings { port: 0, workers: 2, models, limits, ..ServerSettings::default() };
     keyform::serve(Server::bind(settings).expect("a port"), database).expect("threads")
 }
 

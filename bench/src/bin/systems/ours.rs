@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use keyform::application::Application;
 use keyform::flow::{Flow, FlowCall, FlowError, Host};
-use keyform::server::{Running, Server, Settings};
+use keyform::server::{Running, Server, ServerSettings};
 use keyform::{Database, ModelFiles, Money};
 use keyform_driver::http::Connection;
 use keyform_helpmaton::model::ReserveCreditsInput;
@@ -93,7 +93,7 @@ fn serve(database: &Database, world: &World) -> Result<Running, Box<dyn std::err
     files.add_application(&Application::new(&host, world.agencies.calls()))?;
     files.add_application(&Application::new(&host, world.helpmaton.calls()).flow(reserve_and_settle(world)))?;
     files.add_application(&Application::new(&host, world.t3nets.calls()).flow(resolve_channel(world)))?;
-    let settings = Settings { port: 0, models: files.models(), ..Settings::default() };
+    let settings = ServerSettings { port: 0, models: files.models(), ..ServerSettings::default() };
     Ok(keyform::serve(Server::bind(settings)?, database)?)
 }
 

@@ -16,10 +16,10 @@ const NAME: &str = "keyform.toml";
 /// named explicitly.
 pub(super) fn read(
     named: Option<&str>,
-    surroundings: &Surroundings,
+    world: &Surroundings,
 ) -> Result<Vec<(&'static Setting, String, String)>, Failure> {
     let name = named.unwrap_or(NAME);
-    let place = surroundings.directory.join(name);
+    let place = world.directory.join(name);
     let text = match fs::read_to_string(&place) {
         Ok(text) => text,
         Err(error) if named.is_none() && error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

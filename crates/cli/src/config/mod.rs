@@ -121,20 +121,20 @@ impl Surroundings {
 
     /// Returns the user's configuration folder.
     fn folder(&self) -> Option<PathBuf> {
-        keyform_engine::keys::configuration_folder(|name| self.variable(name).map(str::to_owned))
+        keyform_engine::encryption_keys::configuration_folder(|name| self.variable(name).map(str::to_owned))
     }
 }
 
 impl Config {
     /// Resolves the settings from all sources.
-    pub(crate) fn resolve(arguments: &ArgMatches, surroundings: &Surroundings) -> Result<Self, Failure> {
-        let mut config = Self::defaults(surroundings);
+    pub(crate) fn resolve(arguments: &ArgMatches, world: &Surroundings) -> Result<Self, Failure> {
+        let mut config = Self::defaults(world);
         let named = arguments.get_one::<String>("config").map(String::as_str);
-        for (setting, text, source) in file::read(named.or(surroundings.variable("KEYFORM_CONFIG")), surroundings)? {
+        for (setting, text, source) in file::read(named.or(world.variable("KEYFORM_CONFIG")), world)? {
             config.apply(setting, &text, &source)?;
         }
         for setting in SETTINGS {
-            if let Some(text) = surroundings.variable(&setting.variable()) {
+            if let Some(text) = world.variable(&setting.variable()) {
                 config.apply(setting, text, &format!("{}={text}", setting.variable()))?;
             }
         }
@@ -255,7 +255,7 @@ impl Config {
         (setting.set)(self, text).ok_or_else(|| Failure::new(format!("{source} is not {}", setting.expected)))
     }
 
-    fn defaults(surroundings: &Surroundings) -> Self {
+    fn defaults(world: &Surroundings) -> Self {
         Self {
             host: "127.0.0.1".to_owned(),
             port: 8000,
@@ -294,7 +294,7 @@ impl Config {
             jwt_key_file: None,
             cursor_key_file: None,
             field_keys_file: None,
-            folder: surroundings.folder(),
+            folder: world.folder(),
         }
     }
 }

@@ -9,8 +9,8 @@ use keyform::SystemWorld;
 use keyform::transfer::{Export, Format, export};
 
 use crate::failure::Failure;
+use crate::open_store::{self, NAMES, OpenStore};
 use crate::output;
-use crate::place::{self, NAMES, Place};
 
 use super::progress::Line;
 use super::text;
@@ -43,7 +43,7 @@ pub(crate) fn command() -> Command {
         )
         .arg(format.default_value("jsonl").help("Format of the items"))
         .arg(segments.default_value("4").help("Number of segments, and of files in the s3 format"))
-        .args(place::timeouts())
+        .args(open_store::timeouts())
         .after_help(format!("{NAMES}\n\n{MORE}"))
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
 }
 
 async fn write(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
-    let place = Place::named(text(arguments, "from"), place::config(arguments)?.store_timeouts()).await?;
+    let place = OpenStore::named(text(arguments, "from"), open_store::config(arguments)?.store_timeouts()).await?;
     let format = Format::named(text(arguments, "format")).ok_or_else(|| Failure::new("unknown format"))?;
     let line = Arc::new(Line::default());
     let (told, shown) = (line.clone(), text(arguments, "table").to_owned());
@@ -62,7 +62,7 @@ async fn write(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
         to: Path::new(text(arguments, "output")),
         format,
         segments: arguments.get_one::<u32>("segments").copied().unwrap_or(4),
-        surroundings: Arc::new(SystemWorld),
+        world: Arc::new(SystemWorld),
         progress: Arc::new(move |items| told.count(&shown, items)),
     })
     .await;

@@ -13,8 +13,8 @@ use keyform::{ErrorCode, Execute, ExecuteExt};
 use keyform_runtime::deploy::{self, Patience};
 
 use crate::failure::Failure;
+use crate::open_store::{self, OpenStore};
 use crate::output;
-use crate::place::{self, Place};
 
 use super::progress::Line;
 use super::text;
@@ -50,7 +50,7 @@ pub(crate) fn arguments() -> Vec<Arg> {
             .default_value("keyform-import.json")
             .help("Checkpoint file; the same command resumes from it"),
     ];
-    own.into_iter().chain(place::timeouts()).collect()
+    own.into_iter().chain(open_store::timeouts()).collect()
 }
 
 pub(crate) fn run(path: &str, store: &str, arguments: &ArgMatches) -> Result<ExitCode, Failure> {
@@ -58,7 +58,7 @@ pub(crate) fn run(path: &str, store: &str, arguments: &ArgMatches) -> Result<Exi
 }
 
 async fn read(path: &str, store: &str, arguments: &ArgMatches) -> Result<ExitCode, Failure> {
-    let place = Place::named(store, place::config(arguments)?.store_timeouts()).await?;
+    let place = OpenStore::named(store, open_store::config(arguments)?.store_timeouts()).await?;
     let table = text(arguments, "table");
     if let Some(key) = arguments.get_one::<String>("key") {
         make(&*place.store(), table, key).await?;
@@ -73,7 +73,7 @@ async fn read(path: &str, store: &str, arguments: &ArgMatches) -> Result<ExitCod
         overwrite: arguments.get_flag("overwrite"),
         write_units: arguments.get_one::<u64>("write-units").copied(),
         checkpoint: Some(Path::new(text(arguments, "checkpoint"))),
-        surroundings: Arc::new(SystemWorld),
+        world: Arc::new(SystemWorld),
         progress: Arc::new(move |items| told.count(&shown, items)),
     })
     .await;

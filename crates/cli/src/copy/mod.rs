@@ -14,8 +14,8 @@ use keyform::{Execute, ExecuteExt, SystemWorld};
 use tokio::sync::watch;
 
 use crate::failure::Failure;
+use crate::open_store::{self, NAMES, OpenStore};
 use crate::output;
-use crate::place::{self, NAMES, Place};
 
 use progress::Line;
 
@@ -55,7 +55,7 @@ pub(crate) fn command() -> Command {
                 .help("Stop following after this time without a change"),
         )
         .arg(checkpoint.help("Checkpoint file"))
-        .args(place::timeouts())
+        .args(open_store::timeouts())
         .after_help(format!("{NAMES}\n\n{MORE}"))
 }
 
@@ -72,8 +72,8 @@ async fn copy(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     if from == to {
         return Err(Failure::new("source and target are the same store"));
     }
-    let timeouts = place::config(arguments)?.store_timeouts();
-    let (source, target) = (Place::named(from, timeouts).await?, Place::named(to, timeouts).await?);
+    let timeouts = open_store::config(arguments)?.store_timeouts();
+    let (source, target) = (OpenStore::named(from, timeouts).await?, OpenStore::named(to, timeouts).await?);
     let checkpoint = Arc::new(Checkpoint::open(text(arguments, "checkpoint"))?);
     let (stop, stopped) = watch::channel(false);
     let settings = settings(arguments, stopped);
@@ -85,7 +85,7 @@ async fn copy(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     let copier = Copier {
         from: source.store(),
         to: target.store(),
-        surroundings: Arc::new(SystemWorld),
+        world: Arc::new(SystemWorld),
         settings,
         checkpoint: checkpoint.clone(),
         progress: Arc::new(move |progress| told.show(progress)),

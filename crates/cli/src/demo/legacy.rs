@@ -13,8 +13,8 @@ use keyform_workspaces::legacy::data::Amount;
 use keyform_workspaces::legacy::fill::{Filled, fill};
 
 use crate::failure::Failure;
+use crate::open_store::{self, OpenStore};
 use crate::output;
-use crate::place::{self, Place};
 
 const MORE: &str = "The records depend only on the seed, as an application of that time would have written them over \
     two years: a second run finds them in place. List them with `keyform run workspaces-v1 items`, and migrate them \
@@ -36,15 +36,15 @@ pub(super) fn command() -> Command {
         .arg(count("settings", 10_000, amount.settings).help("Number of settings"))
         .arg(count("members", 100_000, amount.members).help("Number of members"))
         .arg(seed.default_value(amount.seed.to_string()).help("Seed of the generated records"))
-        .args(place::arguments())
-        .arg(place::create_tables())
+        .args(open_store::arguments())
+        .arg(open_store::create_tables())
         .after_help(MORE)
 }
 
 pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let place = Place::open(arguments).await?;
+        let place = OpenStore::open(arguments).await?;
         let written = write(&place, arguments).await;
         place.close()?;
         let (filled, table) = written?;
@@ -56,9 +56,9 @@ pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     })
 }
 
-async fn write(place: &Place, arguments: &ArgMatches) -> Result<(Filled, String), Failure> {
-    let config = place::config(arguments)?;
-    let settings = place::run_settings(&config, place::variables(arguments)?, Default::default());
+async fn write(place: &OpenStore, arguments: &ArgMatches) -> Result<(Filled, String), Failure> {
+    let config = open_store::config(arguments)?;
+    let settings = open_store::run_settings(&config, open_store::variables(arguments)?, Default::default());
     let checked = Arc::new(Checked::read(MODEL));
     if let Some(table) = keyform_language::bind::unnamed_table(&checked.model, &settings.variables) {
         return Err(Failure::new(format!(

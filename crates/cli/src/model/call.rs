@@ -13,7 +13,7 @@ use keyform::language::Checked;
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;
-use crate::place::pairs;
+use crate::open_store::pairs;
 
 use super::printed::Printer;
 use super::run::{Answered, text, unknown_argument, unknown_pattern};

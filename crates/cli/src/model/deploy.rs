@@ -10,8 +10,8 @@ use keyform::language::Checked;
 use keyform_runtime::deploy::{self, Event, Patience, Plan, Request};
 
 use crate::failure::Failure;
+use crate::open_store::{self, OpenStore};
 use crate::output;
-use crate::place::{self, Place};
 
 use super::{file, source};
 
@@ -57,7 +57,7 @@ fn common() -> Vec<Arg> {
         );
     let format = Arg::new("format").long("format").value_name("FORMAT").value_parser(["text", "json"]);
     let format = format.default_value("text").help("Output format of the plan");
-    [file()].into_iter().chain(place::arguments()).chain([destroy, format]).collect()
+    [file()].into_iter().chain(open_store::arguments()).chain([destroy, format]).collect()
 }
 
 pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
@@ -81,7 +81,7 @@ fn with_runtime<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, 
 
 async fn show(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     let model = model(arguments)?;
-    let place = Place::open(arguments).await?;
+    let place = OpenStore::open(arguments).await?;
     let plan = plan(&model, &place, arguments).await?;
     place.close()?;
     print(&plan, arguments)?;
@@ -94,7 +94,7 @@ async fn show(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
 
 async fn apply(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     let model = model(arguments)?;
-    let place = Place::open(arguments).await?;
+    let place = OpenStore::open(arguments).await?;
     let plan = plan(&model, &place, arguments).await?;
     print(&plan, arguments)?;
     if plan.is_refused() {
@@ -127,9 +127,9 @@ fn model(arguments: &ArgMatches) -> Result<Checked, Failure> {
     Ok(checked)
 }
 
-async fn plan(checked: &Checked, place: &Place, arguments: &ArgMatches) -> Result<Plan, Failure> {
+async fn plan(checked: &Checked, place: &OpenStore, arguments: &ArgMatches) -> Result<Plan, Failure> {
     let destroy = arguments.get_many::<String>("destroy").into_iter().flatten().cloned().collect();
-    let request = Request { variables: place::variables(arguments)?, destroy };
+    let request = Request { variables: open_store::variables(arguments)?, destroy };
     Ok(deploy::prepare(&*place.store(), &checked.model, &request).await?)
 }
 

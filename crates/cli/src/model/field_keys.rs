@@ -8,12 +8,12 @@ use clap::{Arg, ArgMatches, Command};
 use keyform::SystemWorld;
 use keyform::field_keys;
 use keyform::language::Checked;
-use keyform::runtime::run::{Runner, Settings};
+use keyform::runtime::run::{RunSettings, Runner};
 use keyform::runtime::seal::{KeyId, Keyring};
 
 use crate::failure::Failure;
+use crate::open_store::{self, OpenStore};
 use crate::output;
-use crate::place::{self, Place};
 
 use super::source;
 
@@ -43,7 +43,7 @@ pub(super) fn command() -> Command {
             Command::new("reseal")
                 .about("Re-encrypt all encrypted fields of a model with the newest key")
                 .arg(model)
-                .args(place::arguments())
+                .args(open_store::arguments())
                 .arg(from)
                 .after_help(RESEAL),
         )
@@ -95,10 +95,10 @@ fn reseal(arguments: &ArgMatches) -> Result<(), Failure> {
 }
 
 async fn reseal_all(checked: Arc<Checked>, arguments: &ArgMatches, from: Option<String>) -> Result<(), Failure> {
-    let config = place::config(arguments)?;
-    let settings = place::run_settings(&config, place::variables(arguments)?, Default::default());
-    let settings = Settings { field_keys: config.field_keys()?, ..settings };
-    let place = Place::open(arguments).await?;
+    let config = open_store::config(arguments)?;
+    let settings = open_store::run_settings(&config, open_store::variables(arguments)?, Default::default());
+    let settings = RunSettings { field_keys: config.field_keys()?, ..settings };
+    let place = OpenStore::open(arguments).await?;
     let runner = Runner::new(checked, place.store(), Arc::new(SystemWorld), settings)?;
     let (mut next, mut seen, mut changed) = (from, 0, 0);
     loop {

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command};
 use keyform::language::Checked;
-use keyform_codegen::{Settings, TARGETS, target};
+use keyform_codegen::{CodegenSettings, TARGETS, target};
 
 use crate::failure::Failure;
 use crate::{output, place};
@@ -18,7 +18,7 @@ pub(super) fn command() -> Command {
         .about("Generate Rust, TypeScript, Python, CloudFormation, Terraform or IAM")
         .arg(Arg::new("target").value_name("TARGET").required(true).value_parser(names).help("What to generate"))
         .arg(file())
-        .arg(place::variable())
+        .arg(open_store::variable())
         .arg(
             Arg::new("output")
                 .short('o')
@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::from(1));
     }
     let target = target(text("target")).ok_or_else(|| Failure::new("unknown target"))?;
-    let settings = Settings { variables: place::variables(arguments)? };
+    let settings = CodegenSettings { variables: open_store::variables(arguments)? };
     let printed = (target.print)(&checked, &settings).map_err(Failure::new)?;
     match arguments.get_one::<String>("output") {
         Some(file) => {

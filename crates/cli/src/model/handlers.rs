@@ -9,8 +9,8 @@ use keyform_runtime::run::json;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
+use crate::open_store::{self, OpenStore};
 use crate::output;
-use crate::place::{self, Place};
 
 use super::{file, source};
 
@@ -26,7 +26,8 @@ pub(super) fn command() -> Command {
         ("drop", "Delete letters permanently"),
     ];
     let step = |(name, about)| {
-        let step = Command::new(name).about(about).arg(file()).arg(handler()).args(place::arguments()).arg(table());
+        let step =
+            Command::new(name).about(about).arg(file()).arg(handler()).args(open_store::arguments()).arg(table());
         match name {
             "list" => step.arg(format()),
             "redrive" => step.arg(change()),
@@ -80,14 +81,14 @@ pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let place = Place::open(arguments).await?;
+        let place = OpenStore::open(arguments).await?;
         let done = run_on(step, &checked, &place, arguments).await;
         place.close()?;
         done
     })
 }
 
-async fn run_on(step: &str, checked: &Checked, place: &Place, arguments: &ArgMatches) -> Result<ExitCode, Failure> {
+async fn run_on(step: &str, checked: &Checked, place: &OpenStore, arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     let mut settings = HandlerSettings::default();
     if let Some(table) = arguments.get_one::<String>("checkpoints") {
         settings.table.clone_from(table);

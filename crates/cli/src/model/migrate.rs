@@ -13,8 +13,8 @@ use keyform_runtime::evolve::{MigrateError, Migration, Pace, Progress, RolledBac
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
+use crate::open_store::{self, OpenStore};
 use crate::output;
-use crate::place::{self, Place};
 
 use super::{file, source};
 
@@ -33,7 +33,7 @@ pub(super) fn command() -> Command {
         ("rollback", "Return to the old form; not possible after the cut-over"),
     ];
     let step = |(name, about)| {
-        let step = Command::new(name).about(about).arg(file()).args(place::arguments()).arg(format());
+        let step = Command::new(name).about(about).arg(file()).args(open_store::arguments()).arg(format());
         match name {
             "plan" => step.arg(budget()),
             "run" => step.arg(budget()).arg(take_over()).arg(rehearse()).arg(tables_prefix()),
@@ -104,15 +104,20 @@ pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
 }
 
 async fn run_step(step: &str, checked: Arc<Checked>, arguments: &ArgMatches) -> Result<ExitCode, Failure> {
-    let place = Place::open(arguments).await?;
+    let place = OpenStore::open(arguments).await?;
     let done = run_on(step, checked, &place, arguments).await;
     place.close()?;
     done
 }
 
-async fn run_on(step: &str, checked: Arc<Checked>, place: &Place, arguments: &ArgMatches) -> Result<ExitCode, Failure> {
-    let config = place::config(arguments)?;
-    let variables = place::run_settings(&config, place::variables(arguments)?, Default::default()).variables;
+async fn run_on(
+    step: &str,
+    checked: Arc<Checked>,
+    place: &OpenStore,
+    arguments: &ArgMatches,
+) -> Result<ExitCode, Failure> {
+    let config = open_store::config(arguments)?;
+    let variables = open_store::run_settings(&config, open_store::variables(arguments)?, Default::default()).variables;
     let is_sealed = checked.model.entities.iter().any(|entity| entity.encrypted_fields().next().is_some());
     let keys = if is_sealed { config.field_keys()? } else { None };
     let migration = Migration::new(Arc::clone(&checked), place.store(), Arc::new(SystemWorld), variables.clone())?;

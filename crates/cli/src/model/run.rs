@@ -12,8 +12,8 @@ use keyform_runtime::run::{Call, Caller, RunError, Runner, fits, in_words, json,
 use serde_json::Value;
 
 use crate::failure::Failure;
+use crate::open_store::{self, OpenStore, pairs};
 use crate::output;
-use crate::place::{self, Place, pairs};
 
 use super::printed::Printer;
 use super::{call, source};
@@ -38,8 +38,8 @@ pub(super) fn command() -> Command {
         )
         .arg(Arg::new("pattern").value_name("PATTERN").required(true).help("Name of the read or write"))
         .arg(Arg::new("arguments").value_name("NAME=VALUE").num_args(0..).help("Arguments of the pattern"))
-        .args(place::arguments())
-        .arg(place::create_tables())
+        .args(open_store::arguments())
+        .arg(open_store::create_tables())
         .arg(
             text("as", "CLAIM=VALUE")
                 .action(ArgAction::Append)
@@ -100,7 +100,7 @@ async fn here(arguments: &ArgMatches, printer: &mut Printer) -> Result<Option<St
         return Err(Failure::new(format!("{path} has errors: see `keyform check {path}`")));
     }
     let call = local_call(&checked, arguments)?;
-    let place = Place::open(arguments).await?;
+    let place = OpenStore::open(arguments).await?;
     let answered = match runner(&place, checked, arguments).await {
         Ok(runner) => follow(&runner, arguments, call, printer).await,
         Err(failure) => Err(failure),
@@ -109,11 +109,11 @@ async fn here(arguments: &ArgMatches, printer: &mut Printer) -> Result<Option<St
     answered
 }
 
-async fn runner(place: &Place, checked: Checked, arguments: &ArgMatches) -> Result<Runner, Failure> {
-    let config = place::config(arguments)?;
+async fn runner(place: &OpenStore, checked: Checked, arguments: &ArgMatches) -> Result<Runner, Failure> {
+    let config = open_store::config(arguments)?;
     let is_read = checked.model.reads.iter().any(|read| read.name == text(arguments, "pattern"));
     let cursor_key = if is_read { config.cursor_key()? } else { Default::default() };
-    let mut settings = place::run_settings(&config, place::variables(arguments)?, cursor_key);
+    let mut settings = open_store::run_settings(&config, open_store::variables(arguments)?, cursor_key);
     if checked.model.entities.iter().any(|entity| entity.encrypted_fields().next().is_some()) {
         settings.field_keys = config.field_keys()?;
     }

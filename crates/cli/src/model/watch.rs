@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::live::{Ask, Heard, Socket};
+use crate::open_store::pairs;
 use crate::output;
-use crate::place::pairs;
 
 use super::call::{Described, Server, model_name};
 use super::run::text;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use keyform::SystemWorld;
 use keyform::language::Checked;
 use keyform::live::handle::{HandlerSettings, Handlers};
-use keyform::runtime::run::{Call, Runner, Settings};
+use keyform::runtime::run::{Call, RunSettings, Runner};
 use keyform::{Database, Execute, server};
 use tempfile::TempDir;
 use tokio::sync::Notify;
@@ -64,7 +64,7 @@ struct Program {
 impl Program {
     fn new(store: Arc<dyn Execute>) -> Self {
         let runner =
-            Runner::new(Arc::new(Checked::read(MODEL)), store, Arc::new(SystemWorld), Settings::default()).unwrap();
+            Runner::new(Arc::new(Checked::read(MODEL)), store, Arc::new(SystemWorld), RunSettings::default()).unwrap();
         let settings = HandlerSettings {
             attempts: 2,
             backoff: Duration::from_millis(1),
@@ -106,7 +106,7 @@ async fn dead_letters_are_listed_tried_again_and_dropped() {
     let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("post.kf"), MODEL).unwrap();
     let database = Database::in_memory();
-    let settings = server::Settings { port: 0, ..server::Settings::default() };
+    let settings = server::ServerSettings { port: 0, ..server::ServerSettings::default() };
     let running = keyform::serve(server::Server::bind(settings).unwrap(), &database).unwrap();
     let (url, here) = (running.url(), folder.path());
     assert_eq!(letters(here, &url, "list", &[]), (0, "0 dead letters\n".to_owned()), "no handler has run yet");

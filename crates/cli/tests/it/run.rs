@@ -3,7 +3,7 @@
 use std::process::{Command, Output};
 
 use keyform::Database;
-use keyform::server::{Server, Settings};
+use keyform::server::{Server, ServerSettings};
 use tempfile::TempDir;
 
 const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../systems/discord/discord.kf");
@@ -32,7 +32,7 @@ impl Endpoint {
 
 #[test]
 fn a_pattern_runs_on_an_endpoint_whose_tables_are_made_only_on_request() {
-    let server = Server::bind(Settings { port: 0, ..Settings::default() }).unwrap();
+    let server = Server::bind(ServerSettings { port: 0, ..ServerSettings::default() }).unwrap();
     let running = keyform::serve(server, &Database::in_memory()).unwrap();
     let endpoint = Endpoint { home: TempDir::new().unwrap(), url: running.url() };
     let sign_up = ["signUp", "email=ada@example.com", "username=ada", "passwordHash=hash"];

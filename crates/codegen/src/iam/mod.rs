@@ -18,11 +18,11 @@ use keyform_language::Checked;
 use keyform_language::bookkeeping::{ANSWERS, MIGRATIONS};
 use keyform_language::schema::{ReadId, TableId, WriteId};
 
-use super::Settings;
+use super::CodegenSettings;
 use grant::Grant;
 use pattern::Collector;
 
-pub(super) fn print(checked: &Checked, settings: &Settings) -> Result<String, String> {
+pub(super) fn print(checked: &Checked, settings: &CodegenSettings) -> Result<String, String> {
     let mut policies = Map::new();
     let collector = || Collector::new(checked, settings);
     for (number, read) in checked.model.reads.iter().enumerate() {

@@ -9,7 +9,7 @@ use keyform_language::schema::{
     Permission, Read, ReadId, Step, TableId, Write, WriteId,
 };
 
-use super::super::Settings;
+use super::super::CodegenSettings;
 use super::super::variable::{pieces, written};
 use super::grant::{Grant, Limits};
 use super::known::{Arguments, Known, known, literal, proved};
@@ -32,12 +32,12 @@ const OLDER_FORM: [&str; 7] = [
 /// Collector of grants.
 pub(super) struct Collector<'a> {
     checked: &'a Checked,
-    settings: &'a Settings,
+    settings: &'a CodegenSettings,
     grants: Vec<Grant>,
 }
 
 impl<'a> Collector<'a> {
-    pub(super) fn new(checked: &'a Checked, settings: &'a Settings) -> Self {
+    pub(super) fn new(checked: &'a Checked, settings: &'a CodegenSettings) -> Self {
         Self { checked, settings, grants: Vec::new() }
     }
 
@@ -133,7 +133,7 @@ impl<'a> Collector<'a> {
         for expr in asked {
             match &expr.kind {
                 ExprKind::Guard { guard, arguments: given } => self.guard(*guard, given, arguments),
-                ExprKind::Place(place) => {
+                ExprKind::TypePosition(place) => {
                     if let Origin::Read { read, arguments: given, .. } = &place.origin {
                         self.called(*read, given, arguments);
                     }

@@ -16,7 +16,7 @@ mod types;
 
 use keyform_language::Checked;
 
-use super::Settings;
+use super::CodegenSettings;
 use super::client::{Client, lines, names};
 use naming::Naming;
 
@@ -54,7 +54,7 @@ from typing import Any, Generic, Literal, NewType, TypeVar";
 ///
 /// # Errors
 /// Returns an error if an argument conflicts with one that the client adds.
-pub(super) fn print(checked: &Checked, _: &Settings) -> Result<String, String> {
+pub(super) fn print(checked: &Checked, _: &CodegenSettings) -> Result<String, String> {
     let client = Client::of(checked);
     client.check()?;
     let naming = Naming::of(&client);

@@ -6,7 +6,7 @@ use keyform_language::schema::{
 use keyform_language::surface::Pattern;
 
 use super::names::{Scope, pascal, snake};
-use super::types::{Passed, Place, RustType, Types};
+use super::types::{Passed, RustType, TypePosition, Types};
 
 /// Argument of a generated method.
 pub(super) struct Argument {
@@ -64,7 +64,7 @@ fn declared(types: &mut Types<'_>, pattern: Pattern<'_>, parameter: &Parameter, 
         return types.of_field(entity, field);
     }
     let key = format!("pattern {}.{name}", pattern.name());
-    let place = Place::new(key, format!("{}{}", pascal(pattern.name()), pascal(name)));
+    let place = TypePosition::new(key, format!("{}{}", pascal(pattern.name()), pascal(name)));
     types.of_named(&named(name, &parameter.kind), &place)
 }
 
@@ -90,7 +90,7 @@ fn target(model: &Model, pattern: Pattern<'_>, parameter: &Parameter) -> Option<
     let Pattern::Write(write) = pattern else { return None };
     let number = write.parameters.iter().position(|other| other.field_name == parameter.field_name)?;
     let is_parameter = |expr: &Expr| {
-        matches!(&expr.kind, ExprKind::Place(place)
+        matches!(&expr.kind, ExprKind::TypePosition(place)
             if place.path.is_empty() && matches!(place.origin, Origin::Parameter(of) if of == number))
     };
     let fits = |entity: &Entity, field: FieldId| same(entity.field(field).kind.resolved(), parameter.kind.resolved());

@@ -6,7 +6,7 @@ use keyform_language::schema::Permission;
 use super::argument::Argument;
 use super::fields::{self, Shown};
 use super::names::{Scope, pascal, snake};
-use super::types::{Place, Types};
+use super::types::{TypePosition, Types};
 use super::{Items, docs, entity, layout, read, write};
 
 /// Methods that every handle has, and `new`, which readers would take for a constructor.
@@ -90,7 +90,8 @@ pub(super) fn caller(types: &mut Types<'_>, items: &Items) -> String {
     let mut scope = Scope::default();
     let mut shown = Vec::new();
     for field in &caller.fields {
-        let place = Place::new(format!("caller.{}", field.name), format!("{}{}", items.caller, pascal(&field.name)));
+        let place =
+            TypePosition::new(format!("caller.{}", field.name), format!("{}{}", items.caller, pascal(&field.name)));
         let kind = types.of_named(field, &place);
         shown.push(Shown::of(checked, field, scope.take(&snake(&field.name), "_"), kind));
     }

@@ -23,7 +23,7 @@ mod write;
 
 use keyform_language::Checked;
 
-use super::Settings;
+use super::CodegenSettings;
 use names::{Scope, pascal};
 use types::Types;
 
@@ -32,7 +32,7 @@ use types::Types;
 /// # Errors
 ///
 /// Returns an error if the model has errors.
-pub(super) fn print(checked: &Checked, _: &Settings) -> Result<String, String> {
+pub(super) fn print(checked: &Checked, _: &CodegenSettings) -> Result<String, String> {
     if checked.has_errors() {
         return Err("the model has errors: run `keyform check`".to_owned());
     }

@@ -77,12 +77,12 @@ impl From<generated::RustType> for RustType {
 
 /// Position of a type: its identity, and the name of a type generated for it.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct TypePosition {
     key: String,
     name: String,
 }
 
-impl Place {
+impl TypePosition {
     pub(super) fn new(key: String, name: String) -> Self {
         Self { key, name }
     }
@@ -195,7 +195,7 @@ impl<'a> Types<'a> {
                 self.followed(*target, *of, depth + 1)
             }
             kind => {
-                let place = Place::new(
+                let place = TypePosition::new(
                     format!("entity {}.{}", entity.name, field.name),
                     format!("{}{}", pascal(&entity.name), pascal(&field.name)),
                 );
@@ -205,12 +205,12 @@ impl<'a> Types<'a> {
     }
 
     /// Returns the type of a parameter or claim that declares its own type.
-    pub(super) fn of_named(&mut self, field: &Field, place: &Place) -> RustType {
+    pub(super) fn of_named(&mut self, field: &Field, place: &TypePosition) -> RustType {
         self.id_called(field).unwrap_or_else(|| self.of(&field.kind, place))
     }
 
     /// Returns the Rust type of a model type.
-    pub(super) fn of(&mut self, kind: &Type, place: &Place) -> RustType {
+    pub(super) fn of(&mut self, kind: &Type, place: &TypePosition) -> RustType {
         match kind {
             Type::Scalar(scalar, _) => scalar.rust().into(),
             Type::Unknown => RustType::text(),
@@ -232,7 +232,7 @@ impl<'a> Types<'a> {
         }
     }
 
-    fn made_once(&mut self, place: &Place, make: impl FnOnce(&mut Self) -> RustType) -> RustType {
+    fn made_once(&mut self, place: &TypePosition, make: impl FnOnce(&mut Self) -> RustType) -> RustType {
         if let Some(made) = self.made.get(&place.key) {
             return made.clone();
         }
@@ -241,7 +241,7 @@ impl<'a> Types<'a> {
         made
     }
 
-    fn make_enum(&mut self, texts: &[String], place: &Place) -> RustType {
+    fn make_enum(&mut self, texts: &[String], place: &TypePosition) -> RustType {
         let name = self.names.take(&place.name, "Choice");
         let mut scope = Scope::with(&["Self"]);
         let variants: Vec<String> = texts.iter().map(|text| scope.take(&pascal(text), "")).collect();
@@ -260,7 +260,7 @@ impl<'a> Types<'a> {
         RustType::new(name, Passed::Copied)
     }
 
-    fn make_record(&mut self, parts: &[Field], place: &Place) -> RustType {
+    fn make_record(&mut self, parts: &[Field], place: &TypePosition) -> RustType {
         let name = self.names.take(&place.name, "Record");
         let mut scope = Scope::default();
         let mut shown = Vec::new();

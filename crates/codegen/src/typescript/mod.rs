@@ -15,7 +15,7 @@ mod types;
 
 use keyform_language::Checked;
 
-use super::Settings;
+use super::CodegenSettings;
 use super::client::{Client, lines, names};
 use naming::Naming;
 
@@ -26,7 +26,7 @@ const LIVE: &str = include_str!("live.ts");
 ///
 /// # Errors
 /// Returns an error if an argument conflicts with one that the client adds.
-pub(super) fn print(checked: &Checked, _: &Settings) -> Result<String, String> {
+pub(super) fn print(checked: &Checked, _: &CodegenSettings) -> Result<String, String> {
     let client = Client::of(checked);
     client.check()?;
     let naming = Naming::of(&client);

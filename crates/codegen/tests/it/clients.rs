@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 
-use keyform_codegen::{self as generate, Settings};
+use keyform_codegen::{self as generate, CodegenSettings};
 use keyform_language::Checked;
 
 const MODEL: &str = include_str!("../clients/notes.kf");
@@ -14,7 +14,7 @@ const MODEL: &str = include_str!("../clients/notes.kf");
 fn printed(target: &str, model: &str) -> Result<String, String> {
     let checked = Checked::read(model);
     assert!(!checked.has_errors(), "{:?}", checked.diagnostics);
-    (generate::target(target).unwrap().print)(&checked, &Settings::default())
+    (generate::target(target).unwrap().print)(&checked, &CodegenSettings::default())
 }
 
 /// Removes the text between two lines.

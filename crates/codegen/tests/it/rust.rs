@@ -7,13 +7,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use keyform_codegen::{self as generate, Settings};
+use keyform_codegen::{self as generate, CodegenSettings};
 use keyform_language::Checked;
 
 fn printed(source: &str) -> String {
     let checked = Checked::read(source);
     assert!(!checked.has_errors(), "{:?}", checked.diagnostics);
-    (generate::target("rust").unwrap().print)(&checked, &Settings::default()).unwrap()
+    (generate::target("rust").unwrap().print)(&checked, &CodegenSettings::default()).unwrap()
 }
 
 /// Formats the code with rustfmt's default settings.

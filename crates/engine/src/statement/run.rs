@@ -20,7 +20,7 @@ use super::shape::{self, Shape};
 use super::token::NextToken;
 use super::write;
 use crate::catalog::Table;
-use crate::engine::{Engine, Step, Waiting};
+use crate::engine::{Engine, Started, Waiting};
 use crate::store::Commit;
 
 /// Request options that are not part of the statement.
@@ -38,9 +38,12 @@ struct Outcome {
 }
 
 impl Engine {
-    pub(crate) fn execute_statement(&self, request: ExecuteStatement) -> Result<Step<ExecuteStatementOutput>, Error> {
+    pub(crate) fn execute_statement(
+        &self,
+        request: ExecuteStatement,
+    ) -> Result<Started<ExecuteStatementOutput>, Error> {
         if let Statement::Select(statement) = &request.statement {
-            return self.select(&request, statement).map(Step::Done);
+            return self.select(&request, statement).map(Started::Done);
         }
         if request.next.is_some() {
             return Err(partiql::next_token_mismatch());
@@ -103,7 +106,7 @@ impl Engine {
     }
 
     /// Runs a statement that is not a SELECT.
-    fn write_statement(&self, statement: Statement, wanted: Wanted) -> Result<Step<WriteItemOutput>, Error> {
+    fn write_statement(&self, statement: Statement, wanted: Wanted) -> Result<Started<WriteItemOutput>, Error> {
         let Wanted { return_item_on_failure, return_capacity, .. } = wanted;
         let table = self.table(statement.table())?;
         let schema = Schema::from(&*table);
@@ -132,7 +135,7 @@ impl Engine {
     pub(crate) fn batch_execute_statement(
         &self,
         request: BatchExecuteStatement,
-    ) -> Result<Step<BatchExecuteStatementOutput>, Error> {
+    ) -> Result<Started<BatchExecuteStatementOutput>, Error> {
         if mixes(&request.statements) {
             return Err(partiql::mixed_batch());
         }
@@ -141,8 +144,8 @@ impl Engine {
         for statement in request.statements {
             let table = statement.statement.as_ref().ok().map(|statement| statement.table().to_owned());
             let (result, commit) = match self.batched_statement(statement, request.return_capacity) {
-                Ok(Step::Done(done)) => (Ok(done), None),
-                Ok(Step::Waiting(Waiting { commit, answer, .. })) => (answer, Some(commit)),
+                Ok(Started::Done(done)) => (Ok(done), None),
+                Ok(Started::Waiting(Waiting { commit, answer, .. })) => (answer, Some(commit)),
                 Err(error) => (Err(error), None),
             };
             last = commit.or(last);
@@ -154,8 +157,8 @@ impl Engine {
         }
         // Commits become durable in order, so waiting for the last one covers all (ADR 0003).
         Ok(match last {
-            Some(commit) => Step::after(commit, output),
-            None => Step::Done(output),
+            Some(commit) => Started::after(commit, output),
+            None => Started::Done(output),
         })
     }
 
@@ -163,14 +166,14 @@ impl Engine {
         &self,
         batched: BatchedStatement,
         capacity: ReturnConsumedCapacity,
-    ) -> Result<Step<Outcome>, Error> {
+    ) -> Result<Started<Outcome>, Error> {
         let wanted = Wanted {
             consistent: batched.consistent,
             return_item_on_failure: batched.return_item_on_failure,
             return_capacity: capacity,
         };
         match batched.statement? {
-            Statement::Select(statement) => self.batched_select(&statement, wanted).map(Step::Done),
+            Statement::Select(statement) => self.batched_select(&statement, wanted).map(Started::Done),
             statement @ (Statement::Insert { .. }
             | Statement::Update { .. }
             | Statement::Delete { .. }
@@ -200,10 +203,10 @@ impl Engine {
     pub(crate) fn execute_transaction(
         &self,
         request: ExecuteTransaction,
-    ) -> Result<Step<ExecuteTransactionOutput>, Error> {
+    ) -> Result<Started<ExecuteTransactionOutput>, Error> {
         let statements = transaction_statements(&request.statements)?;
         if statements.iter().all(|statement| matches!(statement, Statement::Select(_))) {
-            return self.read_transaction(&statements, request.return_capacity).map(Step::Done);
+            return self.read_transaction(&statements, request.return_capacity).map(Started::Done);
         }
         let inserts: Vec<bool> =
             statements.iter().map(|statement| matches!(statement, Statement::Insert { .. })).collect();

@@ -18,7 +18,7 @@ use super::horizon::Horizon;
 use super::levels::Levels;
 use super::manifest::TableMeta;
 use super::memtable::Memtable;
-use super::table::{RawCursor, RawEntry, Table, TableWriter};
+use super::sorted_table::{RawCursor, RawEntry, Table, TableWriter};
 use super::{Files, Shared};
 
 /// Tables are small if, together with the memtable, they take at most one part in this many of a full memtable.

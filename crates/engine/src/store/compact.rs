@@ -22,7 +22,7 @@ use super::levels::{Levels, is_within_prefix, touches_prefix};
 use super::manifest::{Manifest, TableMeta};
 use super::memtable::{Span, prefix_end};
 use super::obstacle::Task;
-use super::table::{LevelCursor, RawCursor, RawEntry, Run, Table, TableWriter};
+use super::sorted_table::{LevelCursor, RawCursor, RawEntry, Run, Table, TableWriter};
 use super::{Files, Shared};
 
 /// Maximum number of level 0 tables in one job.

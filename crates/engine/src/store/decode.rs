@@ -10,7 +10,7 @@ use bytes::Bytes;
 use super::header::{FileHeader, FileKind};
 use super::manifest;
 use super::replay::Payload;
-use super::table::{Block, unpack};
+use super::sorted_table::{Block, unpack};
 
 /// Decodes the payload of a journal frame; returns the number of batches.
 pub fn journal_payload(bytes: &[u8]) -> Option<usize> {

@@ -14,7 +14,7 @@ use super::memtable::Memtable;
 use super::obstacle::Task;
 use super::pipeline::PipelineState;
 use super::snapshot::View;
-use super::table::Table;
+use super::sorted_table::Table;
 use super::{Files, Shared};
 
 impl Shared {

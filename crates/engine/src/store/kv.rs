@@ -20,7 +20,7 @@ use super::pipeline::{Pipeline, PipelineState};
 use super::pulse::{Changed, Pulse};
 use super::seal::DataKeys;
 use super::snapshot::{Snapshot, View};
-use super::table::TableFiles;
+use super::sorted_table::TableFiles;
 use super::{Counters, Files, Shared};
 
 /// Ordered map from byte strings to byte strings, in memory or on disk.

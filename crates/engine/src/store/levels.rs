@@ -12,7 +12,7 @@ use super::error::StoreError;
 use super::manifest::TableMeta;
 use super::memtable::{Span, prefix_end};
 use super::merge::Source;
-use super::table::{LevelCursor, Run, Table, TableFiles, key_hash};
+use super::sorted_table::{LevelCursor, Run, Table, TableFiles, key_hash};
 
 /// All tables at one point in time. Immutable; a change creates a new value.
 #[derive(Debug, Default)]

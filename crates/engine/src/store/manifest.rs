@@ -59,8 +59,8 @@ pub(super) struct Retired {
 pub(super) struct TableMeta {
     pub(super) number: u64,
     pub(super) size: u64,
-    pub(super) root: Place,
-    pub(super) filter: Place,
+    pub(super) root: PieceLocation,
+    pub(super) filter: PieceLocation,
     pub(super) entries: u64,
     pub(super) tombstones: u64,
     pub(super) key_id: u32,
@@ -70,7 +70,7 @@ pub(super) struct TableMeta {
 
 /// Location of a sealed piece in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct PieceLocation {
     pub(super) offset: u64,
     pub(super) bytes: u32,
 }
@@ -219,8 +219,8 @@ impl TableMeta {
         Some(TableMeta {
             number: reader.varint()?,
             size: reader.varint()?,
-            root: Place::decode(reader)?,
-            filter: Place::decode(reader)?,
+            root: PieceLocation::decode(reader)?,
+            filter: PieceLocation::decode(reader)?,
             entries: reader.varint()?,
             tombstones: reader.varint()?,
             key_id: u32::try_from(reader.varint()?).ok()?,
@@ -230,13 +230,13 @@ impl TableMeta {
     }
 }
 
-impl Place {
+impl PieceLocation {
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         put_varint(out, self.offset);
         put_varint(out, u64::from(self.bytes));
     }
 
     pub(super) fn decode(reader: &mut Reader<'_>) -> Option<Self> {
-        Some(Place { offset: reader.varint()?, bytes: u32::try_from(reader.varint()?).ok()? })
+        Some(PieceLocation { offset: reader.varint()?, bytes: u32::try_from(reader.varint()?).ok()? })
     }
 }

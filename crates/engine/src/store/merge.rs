@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::batch::SeqNo;
 use super::error::StoreError;
 use super::memtable::{Found, Memtable, Span};
-use super::table::LevelCursor;
+use super::sorted_table::LevelCursor;
 
 /// Size of the first chunk read from a memtable; later chunks double up to `CHUNK_MAX`.
 const CHUNK_FIRST: usize = 32;

@@ -47,7 +47,7 @@ mod retry;
 mod seal;
 mod shared;
 mod snapshot;
-mod table;
+mod sorted_table;
 mod tail;
 mod weight;
 

@@ -27,7 +27,7 @@ use super::pulse::Pulse;
 use super::replay::{Replay, ReplaySegment};
 use super::seal::{DataKeys, Vault};
 use super::snapshot::View;
-use super::table::TableFiles;
+use super::sorted_table::TableFiles;
 use super::weight::DeadShare;
 use super::{Counters, Files, Shared, Store};
 

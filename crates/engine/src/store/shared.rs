@@ -20,7 +20,7 @@ use super::options::{Durability, StoreOptions};
 use super::pipeline::Pipeline;
 use super::pulse::Pulse;
 use super::snapshot::View;
-use super::table::{TableFiles, TableStyle};
+use super::sorted_table::{TableFiles, TableStyle};
 use super::weight::{DeadShare, Weight};
 
 /// State shared by the store's threads.

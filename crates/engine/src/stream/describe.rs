@@ -10,14 +10,14 @@ use keyform_core::operation::{
 use keyform_core::table::Status;
 
 use crate::catalog::{Position, Shard, Stream};
-use crate::engine::{Engine, Step};
-use crate::table::{stream_arn, stream_label};
+use crate::engine::{Engine, Started};
+use crate::table_operations::{stream_arn, stream_label};
 
 /// Default number of streams or shards per page.
 const PAGE_MAX: usize = 100;
 
 impl Engine {
-    pub(crate) fn list_streams(&self, request: &ListStreams) -> Result<Step<ListStreamsOutput>, Error> {
+    pub(crate) fn list_streams(&self, request: &ListStreams) -> Result<Started<ListStreamsOutput>, Error> {
         let limit = request.limit.unwrap_or(PAGE_MAX);
         let mut streams = self.listings(request.table.as_deref())?;
         streams.sort_by(|a, b| a.arn.cmp(&b.arn));
@@ -46,7 +46,7 @@ impl Engine {
         Ok(listed)
     }
 
-    pub(crate) fn describe_stream(&self, request: &DescribeStream) -> Result<Step<StreamDescription>, Error> {
+    pub(crate) fn describe_stream(&self, request: &DescribeStream) -> Result<Started<StreamDescription>, Error> {
         let stream = self.stream_of_arn(&request.arn)?;
         let mut shards = shards_after(&stream, request.start_shard.as_deref());
         if let Some(parent) = &request.children_of {

@@ -41,7 +41,7 @@ mod tests {
     use keyform_core::table::{KeySchema, ScalarType, StreamView};
 
     use super::*;
-    use crate::engine::{EngineSettings, Step};
+    use crate::engine::{EngineSettings, Started};
     use crate::store::Store;
     use keyform_world::testing::ManualWorld;
 
@@ -49,8 +49,8 @@ mod tests {
 
     fn run<R: Request>(engine: &Engine, request: R) -> R::Output {
         let output = match engine.begin(request.into()).expect("the operation is right") {
-            Step::Done(output) => output,
-            Step::Waiting(waiting) => {
+            Started::Done(output) => output,
+            Started::Waiting(waiting) => {
                 waiting.commit.wait().expect("the store is in memory");
                 waiting.answer.expect("the operation is right")
             }

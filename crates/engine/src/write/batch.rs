@@ -9,12 +9,12 @@ use keyform_core::{Error, Item};
 use super::action::Action;
 use crate::catalog::Catalog;
 use crate::change::{Change, WriteCost};
-use crate::engine::{Engine, Step};
+use crate::engine::{Engine, Started};
 use crate::item_key;
 use crate::store::Batch;
 
 impl Engine {
-    pub(crate) fn batch_write_item(&self, request: BatchWriteItem) -> Result<Step<BatchWriteItemOutput>, Error> {
+    pub(crate) fn batch_write_item(&self, request: BatchWriteItem) -> Result<Started<BatchWriteItemOutput>, Error> {
         let catalog = self.catalog.read();
         let actions = actions(&catalog, &request)?;
         self.admit()?;
@@ -39,7 +39,7 @@ impl Engine {
         let reports = costs.iter().filter_map(|(table, cost)| cost.report(table, request.return_capacity, 1.0));
         output.capacity = reports.collect();
         let commit = self.commit_changes(batch, free.iter().map(|(_, action)| action.table));
-        Ok(Step::after(commit, output))
+        Ok(Started::after(commit, output))
     }
 
     fn stage_batched(&self, batch: &mut Batch, action: &Action<'_>, old: Option<&Item>) -> Result<WriteCost, Error> {

@@ -7,23 +7,23 @@ use keyform_core::{Error, ErrorCode, Item};
 
 use super::action::Action;
 use crate::change::Change;
-use crate::engine::{Engine, Step};
+use crate::engine::{Engine, Started};
 use crate::store::Batch;
 
 impl Engine {
-    pub(crate) fn put_item(&self, request: PutItem) -> Result<Step<WriteItemOutput>, Error> {
+    pub(crate) fn put_item(&self, request: PutItem) -> Result<Started<WriteItemOutput>, Error> {
         let catalog = self.catalog.read();
         let action = Action::put(catalog.table(&request.table)?, &request.item)?;
         self.write_one(action, &request.options, None)
     }
 
-    pub(crate) fn update_item(&self, request: UpdateItem) -> Result<Step<WriteItemOutput>, Error> {
+    pub(crate) fn update_item(&self, request: UpdateItem) -> Result<Started<WriteItemOutput>, Error> {
         let catalog = self.catalog.read();
         let action = Action::update(catalog.table(&request.table)?, &request.key, request.update.as_ref())?;
         self.write_one(action, &request.options, request.update.as_ref())
     }
 
-    pub(crate) fn delete_item(&self, request: DeleteItem) -> Result<Step<WriteItemOutput>, Error> {
+    pub(crate) fn delete_item(&self, request: DeleteItem) -> Result<Started<WriteItemOutput>, Error> {
         let catalog = self.catalog.read();
         let action = Action::delete(catalog.table(&request.table)?, &request.key)?;
         self.write_one(action, &request.options, None)
@@ -34,7 +34,7 @@ impl Engine {
         action: Action<'a>,
         options: &'a WriteOptions,
         update: Option<&Update>,
-    ) -> Result<Step<WriteItemOutput>, Error> {
+    ) -> Result<Started<WriteItemOutput>, Error> {
         let action = action.conditioned(options.condition.as_ref(), options.return_item_on_failure)?;
         self.admit()?;
         let _guard = self.locks.lock(&action.key.store_key);
@@ -65,7 +65,7 @@ impl Engine {
             capacity: cost.report(&action.table.name, options.return_capacity, 1.0),
             metrics: action.collection_metrics(options.return_metrics),
         };
-        Ok(Step::after(commit, output))
+        Ok(Started::after(commit, output))
     }
 }
 

@@ -12,7 +12,7 @@ use super::action::{Action, Effect};
 use super::token::Token;
 use crate::catalog::Catalog;
 use crate::change::{Change, WriteCost};
-use crate::engine::{Engine, Step, Waiting};
+use crate::engine::{Engine, Started, Waiting};
 use crate::item_key;
 use crate::store::Batch;
 
@@ -29,7 +29,7 @@ impl Engine {
     pub(crate) fn transact_write_items(
         &self,
         request: TransactWriteItems,
-    ) -> Result<Step<TransactWriteItemsOutput>, Error> {
+    ) -> Result<Started<TransactWriteItemsOutput>, Error> {
         let catalog = self.catalog.read();
         let actions = actions(&catalog, &request.actions)?;
         self.admit()?;
@@ -53,7 +53,7 @@ impl Engine {
         }
         let marks = self.in_flight.mark(keys);
         let commit = self.commit_changes(batch, actions.iter().map(|action| action.table));
-        Ok(Step::Waiting(Waiting { commit, answer: Ok(output), marks: Some(marks) }))
+        Ok(Started::Waiting(Waiting { commit, answer: Ok(output), marks: Some(marks) }))
     }
 
     /// Evaluates all actions; returns their results, or the cancellation reasons if one of them fails.

@@ -87,7 +87,7 @@ pub(super) async fn beside(
     let copier = Copier {
         from: beside.store.clone(),
         to: beside.clone(),
-        surroundings: rehearse.world.clone(),
+        world: rehearse.world.clone(),
         // No verification, because the source may be written meanwhile, and a rehearsal needs representative items
         // rather than an exact copy.
         settings: CopySettings { write_units, verify: false, ..CopySettings::default() },

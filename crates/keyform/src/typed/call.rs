@@ -9,7 +9,7 @@ use keyform_language::bind::unnamed_table;
 use keyform_language::document::parse;
 use keyform_language::plan::plan;
 use keyform_language::schema::{EntityId, resolve};
-use keyform_runtime::run::{self, Answer, Caller, Found, Runner, Settings};
+use keyform_runtime::run::{self, Answer, Caller, Found, RunSettings, Runner};
 
 use super::change::{self, FromChange};
 use super::{CallError, FromAttributes, ModelOptions, Outcome, Page, Pages, Resumed, ToAttribute, refused};
@@ -111,7 +111,7 @@ fn trusted(source: &str) -> Checked {
     Checked { source: source.to_owned(), document, model, plans, diagnostics }
 }
 
-fn check_variables(checked: &Checked, settings: &Settings) -> Result<(), CallError> {
+fn check_variables(checked: &Checked, settings: &RunSettings) -> Result<(), CallError> {
     match unnamed_table(&checked.model, &settings.variables) {
         Some(name) => Err(CallError::Variable(name)),
         None => Ok(()),

@@ -20,7 +20,7 @@ use std::time::Duration;
 use keyform::{AttributeValue, Attributes};
 use keyform_language::Checked;
 use keyform_language::schema::{Parameter, Test, Type};
-use keyform_runtime::run::{Answer, Call, Caller, RunError, Runner, Settings, json};
+use keyform_runtime::run::{Answer, Call, Caller, RunError, RunSettings, Runner, json};
 use keyform_scenario::{Counted, Counting, Store, stage};
 
 /// 2036-03-01, so that no store's own clock expires an item before the model's clock does.
@@ -42,9 +42,10 @@ impl Play {
         let checked = Checked::read(model);
         assert!(!checked.has_errors(), "{:#?}", checked.diagnostics);
         let counting = Arc::new(Counting::new(store.execute.clone()));
-        let settings = Settings { variables: [("stage".to_owned(), stage.clone())].into(), ..Settings::default() };
-        let surroundings = Arc::new(Counted::standing(NOW_MILLIS, stage));
-        let runner = Runner::new(Arc::new(checked), counting.clone(), surroundings, settings).unwrap();
+        let settings =
+            RunSettings { variables: [("stage".to_owned(), stage.clone())].into(), ..RunSettings::default() };
+        let world = Arc::new(Counted::standing(NOW_MILLIS, stage));
+        let runner = Runner::new(Arc::new(checked), counting.clone(), world, settings).unwrap();
         runner.create_tables().await.unwrap();
         Self { runner, store: counting, caller: Caller::System, last: None, cursor: None }
     }

@@ -15,7 +15,7 @@ use keyform::{
 };
 use keyform_language::Checked;
 use keyform_language::bookkeeping::CASCADES;
-use keyform_runtime::run::{Answer, Call, Resumed, RunError, Runner, Settings};
+use keyform_runtime::run::{Answer, Call, Resumed, RunError, RunSettings, Runner};
 use keyform_scenario::fault::Mortal;
 use keyform_scenario::{Clock, Store, contents, stage};
 
@@ -36,7 +36,7 @@ impl Planner {
         let checked = Checked::read(MODEL);
         assert!(!checked.has_errors() && !checked.has_warnings(), "{:#?}", checked.diagnostics);
         let variables = [("stage".to_owned(), stage.to_owned())].into();
-        let settings = Settings { variables, without_transactions, ..Settings::default() };
+        let settings = RunSettings { variables, without_transactions, ..RunSettings::default() };
         let runner = Runner::new(Arc::new(checked), store.clone(), Arc::new(clock.clone()), settings).unwrap();
         Self { runner, clock: clock.clone(), store, stage: stage.to_owned() }
     }
@@ -279,11 +279,12 @@ async fn a_server_takes_up_what_is_left() {
     drop(dying.try_call("deleteGroup", &[("groupId", &tree.group)]).await);
     assert!(planner.table("plan").await.len() > kept.len());
     let models = Models::default();
-    let settings = Settings { variables: [("stage".to_owned(), planner.stage.clone())].into(), ..Settings::default() };
+    let settings =
+        RunSettings { variables: [("stage".to_owned(), planner.stage.clone())].into(), ..RunSettings::default() };
     let checked = Arc::new(Checked::read(MODEL));
     let runner = Runner::new(checked, planner.store.clone(), Arc::new(SystemWorld), settings).unwrap();
     models.put(Served::new(runner, Tables::Expected));
-    let settings = keyform::server::Settings { port: 0, models, ..keyform::server::Settings::default() };
+    let settings = keyform::server::ServerSettings { port: 0, models, ..keyform::server::ServerSettings::default() };
     let running = keyform::serve_models(settings, planner.store.clone()).unwrap();
     let watch = planner.store.watch().unwrap();
     loop {

@@ -94,7 +94,7 @@ fn copier(from: Arc<dyn Execute>, to: Arc<dyn Execute>, settings: CopySettings, 
     Copier {
         from,
         to,
-        surroundings: Arc::new(SystemWorld),
+        world: Arc::new(SystemWorld),
         settings,
         checkpoint: Arc::new(checkpoint),
         progress: Arc::new(|_| {}),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use keyform::SystemWorld;
-use keyform::runtime::run::{Call, Runner, Settings};
+use keyform::runtime::run::{Call, RunSettings, Runner};
 use keyform::{AttributeValue, Database};
 use keyform_language::{Checked, explain};
 
@@ -12,7 +12,8 @@ const MODEL: &str = include_str!("naive/guests.kf");
 async fn runner() -> Runner {
     let checked = Checked::read(MODEL);
     assert!(!checked.has_errors(), "{:#?}", checked.diagnostics);
-    let settings = Settings { variables: [("stage".to_owned(), "test".to_owned())].into(), ..Settings::default() };
+    let settings =
+        RunSettings { variables: [("stage".to_owned(), "test".to_owned())].into(), ..RunSettings::default() };
     let runner =
         Runner::new(Arc::new(checked), Arc::new(Database::in_memory()), Arc::new(SystemWorld), settings).unwrap();
     runner.create_tables().await.unwrap();

@@ -9,7 +9,7 @@ use keyform::language::Checked;
 use keyform::transfer::{Export, Format};
 use keyform::{Attributes, Database, Error, ErrorCode, Execute, Item, Operation, Output};
 use keyform_runtime::evolve::find::batch_get;
-use keyform_runtime::run::{Call, RunError, Runner, Settings};
+use keyform_runtime::run::{Call, RunError, RunSettings, Runner};
 
 const MODEL: &str = r#"
 model shelf
@@ -61,7 +61,7 @@ async fn stuck() -> (Arc<dyn Execute>, Runner) {
     let store: Arc<dyn Execute> = Arc::new(Stuck(Database::in_memory()));
     let checked = Arc::new(Checked::read(MODEL));
     assert!(!checked.has_errors(), "{:?}", checked.diagnostics);
-    let runner = Runner::new(checked, store.clone(), Arc::new(SystemWorld), Settings::default()).unwrap();
+    let runner = Runner::new(checked, store.clone(), Arc::new(SystemWorld), RunSettings::default()).unwrap();
     runner.create_tables().await.unwrap();
     (store, runner)
 }
@@ -81,9 +81,9 @@ async fn reads_of_all_pages_end() {
 async fn an_export_ends() {
     let (store, _) = stuck().await;
     let folder = tempfile::tempdir().unwrap();
-    let (to, surroundings) = (folder.path().join("shelf.jsonl"), Arc::new(SystemWorld));
+    let (to, world) = (folder.path().join("shelf.jsonl"), Arc::new(SystemWorld));
     let progress = Arc::new(|_| {});
-    let export = Export { store, table: "Shelf", to: &to, format: Format::Lines, segments: 1, surroundings, progress };
+    let export = Export { store, table: "Shelf", to: &to, format: Format::Lines, segments: 1, world, progress };
     let error = keyform::transfer::export(&export).await.unwrap_err();
     assert!(error.to_string().contains("LastEvaluatedKey"), "{error}");
 }

@@ -24,8 +24,8 @@ fn models() -> Vec<PathBuf> {
     models
 }
 
-/// Returns every request of a model with sample arguments, by the name of its pattern.
-fn requests(checked: &Checked) -> Vec<(String, Operation)> {
+/// Returns every request of a model with sample arguments, as printed and as sent, by the name of its pattern.
+fn requests(checked: &Checked) -> Vec<(String, (&'static str, serde_json::Value), Operation)> {
     let model = &checked.model;
     let mut requests = Vec::new();
     for (read, plan) in checked.plans.planned(model) {
@@ -35,7 +35,7 @@ fn requests(checked: &Checked) -> Vec<(String, Operation)> {
             bound
                 .unwrap_or_else(|error| panic!("{}: {error}", read.name))
                 .request
-                .map(|it| (read.name.clone(), it.into())),
+                .map(|it| (read.name.clone(), request::of_read(&it), it.into())),
         );
     }
     for (write, plan) in model.writes.iter().zip(&checked.plans.writes) {
@@ -43,7 +43,9 @@ fn requests(checked: &Checked) -> Vec<(String, Operation)> {
         let inputs = sample.of_write(write).unwrap_or_else(|error| panic!("{}: {error}", write.name));
         let plan = plan.as_ref().unwrap_or_else(|| panic!("{} has no plan", write.name));
         let bound = bind::write(model, write, plan, &inputs).unwrap_or_else(|error| panic!("{}: {error}", write.name));
-        requests.extend(bound.operation.map(|operation| (write.name.clone(), operation)));
+        requests.extend(
+            bound.operation.map(|operation| (write.name.clone(), request::of_write(&operation), operation.into())),
+        );
     }
     requests
 }
@@ -55,8 +57,7 @@ fn checked(path: &Path) -> Checked {
 #[test]
 fn printed_requests_are_read_as_what_they_were_printed_from() {
     for path in models() {
-        for (pattern, operation) in requests(&checked(&path)) {
-            let (name, printed) = request::print(&operation).expect("patterns send only requests that can be printed");
+        for (pattern, (name, printed), operation) in requests(&checked(&path)) {
             let target = format!("DynamoDB_20120810.{name}");
             let decoded = keyform_wire::decode(&target, printed.to_string().as_bytes());
             let Ok(Decoded::Operation(request)) = decoded else { panic!("{pattern}: {printed}: {:?}", decoded.err()) };
@@ -76,7 +77,7 @@ fn a_database_with_the_models_tables_accepts_every_request() {
             database.call_blocking(create).expect("the model's tables can be made");
         }
         database.call_blocking(cascade_table()).expect("the table of intents can be made");
-        for (pattern, operation) in requests(&checked) {
+        for (pattern, _, operation) in requests(&checked) {
             if let Err(error) = database.execute_blocking(operation) {
                 let refused = [ErrorCode::ConditionalCheckFailed, ErrorCode::TransactionCanceled];
                 assert!(refused.contains(&error.code()), "{pattern}: {error}");

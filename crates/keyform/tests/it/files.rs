@@ -91,7 +91,7 @@ async fn write(store: &Arc<dyn Execute>, table: &str, to: &Path, format: Format)
         to,
         format,
         segments: 3,
-        surroundings: Arc::new(SystemWorld),
+        world: Arc::new(SystemWorld),
         progress: Arc::new(|_| {}),
     })
     .await
@@ -115,7 +115,7 @@ fn of_file<'a>(store: &Arc<dyn Execute>, table: &'a str, from: &'a Path) -> Impo
         overwrite: false,
         write_units: None,
         checkpoint: None,
-        surroundings: Arc::new(SystemWorld),
+        world: Arc::new(SystemWorld),
         progress: Arc::new(|_| {}),
     }
 }

@@ -11,9 +11,9 @@ use std::time::Duration;
 use keyform::flow::{Attempts, Flow, FlowCall, FlowError, Host, Rate, Tables, Throttle};
 use keyform::language::Checked;
 use keyform::operation::ListTables;
-use keyform::runtime::run::{Runner, Settings as RunSettings};
+use keyform::runtime::run::{RunSettings, Runner};
 use keyform::serde_json::{Value, from_str, json};
-use keyform::server::{Models, Running, Served, Server, Settings, Timeouts};
+use keyform::server::{Models, Running, Served, Server, ServerSettings, Timeouts};
 use keyform::{Database, ExecuteExt};
 use keyform_world::testing::ManualWorld;
 use tokio::sync::Semaphore;
@@ -131,8 +131,14 @@ impl Api {
         let (models, throttle) = (Models::default(), Throttle::in_world(Arc::new(world.clone())));
         models.put(Served::new(runner, Tables::Made).with_flows(flows).with_limits(throttle, limits));
         let timeouts = Timeouts { flow: DEADLINE, drain: Duration::ZERO, ..Timeouts::default() };
-        let settings =
-            Settings { port: 0, workers: 1, models, timeouts, world: Arc::new(world.clone()), ..Settings::default() };
+        let settings = ServerSettings {
+            port: 0,
+            workers: 1,
+            models,
+            timeouts,
+            world: Arc::new(world.clone()),
+            ..ServerSettings::default()
+        };
         let running = keyform::serve(Server::bind(settings).unwrap(), &database).unwrap();
         Self { world, running, seen: Mutex::new(seen), gate }
     }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use keyform::live::handle::{Begin, DeadLetters, HandleError, HandlerSettings, Handlers, Redriven};
-use keyform::runtime::run::{Call, Runner, Settings as RunSettings};
+use keyform::runtime::run::{Call, RunSettings, Runner};
 use keyform::{AttributeValue, Database, Encryption, Execute, Options};
 use keyform::{Durability, SystemWorld};
 use keyform_language::Checked;

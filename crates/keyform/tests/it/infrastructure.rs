@@ -14,7 +14,7 @@ use keyform::expression::{Comparator, KeyTest};
 use keyform::operation::{TransactAction, WriteRequest};
 use keyform::runtime::run::{Call, Caller, Runner};
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
-use keyform_codegen::{Settings, target};
+use keyform_codegen::{CodegenSettings, target};
 use keyform_language::Checked;
 use keyform_language::bind::{self, Inputs};
 use keyform_language::document::ast::BinaryOp;
@@ -28,7 +28,7 @@ fn folder() -> PathBuf {
 
 fn print(name: &str, checked: &Checked, variables: &[(&str, &str)]) -> String {
     let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    (target(name).unwrap().print)(checked, &Settings { variables }).unwrap()
+    (target(name).unwrap().print)(checked, &CodegenSettings { variables }).unwrap()
 }
 
 fn shop() -> Checked {
@@ -285,7 +285,7 @@ async fn every_request_of_a_pattern_is_allowed_by_its_policy() {
         let policies: Value = serde_json::from_str(&print("iam", &checked, &given)).unwrap();
         let recorder = Arc::new(Recorder { database: Database::in_memory(), asked: Mutex::default() });
         let field_keys = Some(Arc::new(keyform::runtime::seal::Keyring::generate(&keyform::SystemWorld)));
-        let settings = keyform::runtime::run::Settings { variables: variables(), field_keys, ..Default::default() };
+        let settings = keyform::runtime::run::RunSettings { variables: variables(), field_keys, ..Default::default() };
         let runner = Runner::new(checked.clone(), recorder.clone(), Arc::new(SystemWorld), settings).unwrap();
         runner.create_tables().await.unwrap();
         let (partitions, sample) = (partitions(&checked), Sample::new(&checked.model));
@@ -318,7 +318,7 @@ async fn every_request_of_a_pattern_is_allowed_by_its_policy() {
             let call = permitted(&checked, &write.parameters, write.allow.as_ref(), &mut inputs);
             let mut operations = requests(&runner, &recorder, &write.name, false, &call).await;
             let bound = plan.as_ref().and_then(|plan| bind::write(&checked.model, write, plan, &inputs).ok());
-            operations.extend(bound.and_then(|bound| bound.operation));
+            operations.extend(bound.and_then(|bound| bound.operation).map(Operation::from));
             check(&write.name, operations, &claims);
         }
         assert!(looked_at > checked.model.reads.len(), "{}: nothing was looked at", file.display());

@@ -8,7 +8,7 @@ use std::time::Duration;
 use keyform::execute::BoxFuture;
 use keyform::language::Checked;
 use keyform::operation::{GetItem, Scan};
-use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Settings};
+use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, RunSettings, Runner};
 use keyform::{AttributeValue, Attributes, Database, Options};
 
 const MODEL: &str = r#"
@@ -150,7 +150,7 @@ impl Lobby {
         assert!(!checked.has_errors(), "{:?}", checked.diagnostics);
         let world = Arc::new(World { seconds: AtomicI64::new(START), count: AtomicU64::new(0) });
         let runner =
-            Runner::new(Arc::new(checked), Arc::new(database.clone()), world.clone(), Settings::default()).unwrap();
+            Runner::new(Arc::new(checked), Arc::new(database.clone()), world.clone(), RunSettings::default()).unwrap();
         runner.create_tables().await.unwrap();
         Self { database, runner, world }
     }

@@ -12,7 +12,7 @@ use keyform::execute::{BoxFuture, Watch};
 use keyform::language::Checked;
 use keyform::live::feed::FeedError;
 use keyform::live::read::{Ended, Kind, Live, LiveError, LiveEvent, LiveSettings, LiveStream};
-use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Settings as RunSettings};
+use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, RunSettings, Runner};
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
 use keyform_scenario::{Dice, Store, stage};
 

@@ -10,8 +10,8 @@ use futures_util::{SinkExt, StreamExt};
 use hmac::{Hmac, KeyInit, Mac};
 use keyform::flow::{Tables, TokenKeys};
 use keyform::language::Checked;
-use keyform::runtime::run::{Call, Runner, Settings as RunSettings};
-use keyform::server::{Limits, Models, Running, Served, Server, Settings};
+use keyform::runtime::run::{Call, RunSettings, Runner};
+use keyform::server::{Limits, Models, Running, Served, Server, ServerSettings};
 use keyform::{AttributeValue, Database, SystemWorld, World as _};
 use keyform_world::testing::ManualWorld;
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ struct Api {
 }
 
 impl Api {
-    async fn start(settings: Settings) -> Self {
+    async fn start(settings: ServerSettings) -> Self {
         let checked = Checked::read(MODEL);
         assert!(!checked.has_errors(), "{:#?}", checked.diagnostics);
         let database = Database::in_memory();
@@ -40,7 +40,7 @@ impl Api {
         let runner = Runner::new(Arc::new(checked), Arc::new(database.clone()), Arc::new(SystemWorld), run).unwrap();
         let models = Models::default();
         models.put(Served::new(runner.clone(), Tables::Made));
-        let settings = Settings { port: 0, workers: 2, models, ..settings };
+        let settings = ServerSettings { port: 0, workers: 2, models, ..settings };
         let running = keyform::serve(Server::bind(settings).unwrap(), &database).unwrap();
         runner.create_tables().await.unwrap();
         let api = Self { running, runner };
@@ -183,7 +183,7 @@ mod schema {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_gets_a_page_then_changes_and_resumes() {
-    let api = Api::start(Settings::default()).await;
+    let api = Api::start(ServerSettings::default()).await;
     api.put("t1", "one").await;
     let mut client = api.ada().await;
     client.subscribe("a", None).await;
@@ -221,7 +221,7 @@ async fn a_client_gets_a_page_then_changes_and_resumes() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_wrong_is_said_and_the_connection_stays() {
     let limits = Limits { live_subscriptions_max: 2, ..Limits::default() };
-    let api = Api::start(Settings { limits, ..Settings::default() }).await;
+    let api = Api::start(ServerSettings { limits, ..ServerSettings::default() }).await;
     let mut client = api.ada().await;
     let mut check = async |message: Value, id: Option<&str>, code: &str, detail: &str| {
         client.send(message.clone()).await;
@@ -258,7 +258,7 @@ async fn what_is_wrong_is_said_and_the_connection_stays() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_may_no_longer_read_is_told_so() {
-    let api = Api::start(Settings::default()).await;
+    let api = Api::start(ServerSettings::default()).await;
     let mut client = api.connect(&[]).await.unwrap();
     client.subscribe("a", None).await;
     assert_eq!(client.next().await.unwrap()["code"], "unauthenticated");
@@ -274,7 +274,7 @@ async fn a_client_that_may_no_longer_read_is_told_so() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_of_a_stranger_cannot_speak_for_a_developer() {
-    let api = Api::start(Settings::default()).await;
+    let api = Api::start(ServerSettings::default()).await;
     let refused = api.connect(&[("origin", "https://stranger.example")]).await;
     assert!(matches!(refused, Err(Error::Http(answer)) if answer.status() == 403));
     assert!(api.connect(&[("origin", "http://localhost:3000")]).await.is_ok());
@@ -294,7 +294,7 @@ fn token(secs: i64) -> String {
 async fn a_browser_brings_its_token_as_a_subprotocol_and_leaves_when_it_ends() {
     let token_keys = TokenKeys::secret(SECRET).unwrap();
     let world = ManualWorld::at_ms(u64::try_from(SystemWorld.now_millis()).unwrap());
-    let settings = Settings { token_keys, world: Arc::new(world.clone()), ..Settings::default() };
+    let settings = ServerSettings { token_keys, world: Arc::new(world.clone()), ..ServerSettings::default() };
     let api = Api::start(settings).await;
     let protocols = format!("keyform.live.v1, keyform.token.{}", token(60));
     let mut client = api.connect(&[("sec-websocket-protocol", &protocols)]).await.unwrap();
@@ -310,7 +310,7 @@ async fn a_browser_brings_its_token_as_a_subprotocol_and_leaves_when_it_ends() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_does_not_read_is_closed_as_slow() {
     let limits = Limits { live_buffer_bytes: 16 * 1024, ..Limits::default() };
-    let api = Api::start(Settings { limits, ..Settings::default() }).await;
+    let api = Api::start(ServerSettings { limits, ..ServerSettings::default() }).await;
     let mut client = api.ada().await;
     client.subscribe("a", None).await;
     let page = client.next().await.unwrap();

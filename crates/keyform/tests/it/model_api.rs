@@ -11,9 +11,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
 use keyform::flow::{Flow, FlowCall, FlowError, Tables, TokenKeys};
 use keyform::language::Checked;
-use keyform::server::{Models, Running, Served, Server, Settings};
+use keyform::server::{Models, Running, Served, Server, ServerSettings};
 use keyform::{AttributeValue, Attributes, Database, ModelFileError, ModelFiles, Reload, SystemWorld, World as _};
-use keyform_runtime::run::{Call, Runner, Settings as RunSettings, json as run_json};
+use keyform_runtime::run::{Call, RunSettings, Runner, json as run_json};
 use serde_json::{Value, json};
 use sha2::Sha256;
 
@@ -66,7 +66,7 @@ impl Api {
             Runner::new(Arc::new(checked), Arc::new(database.clone()), Arc::new(SystemWorld), settings).unwrap();
         let models = Models::default();
         models.put(Served::new(runner.clone(), Tables::Made).with_flows(flows(&runner)));
-        let settings = Settings { port: 0, workers: 1, models, token_keys, ..Settings::default() };
+        let settings = ServerSettings { port: 0, workers: 1, models, token_keys, ..ServerSettings::default() };
         let running = keyform::serve(Server::bind(settings).unwrap(), &database).unwrap();
         Self { running, runner }
     }
@@ -490,7 +490,8 @@ fn a_server_that_others_can_reach_wants_a_token_key() {
     let database = Database::in_memory();
     let (_folder, file) = write_model("notes", NOTES);
     let files = ModelFiles::open(&[file], &database, Default::default()).unwrap();
-    let settings = Settings { host: "0.0.0.0".to_owned(), port: 0, models: files.models(), ..Settings::default() };
+    let settings =
+        ServerSettings { host: "0.0.0.0".to_owned(), port: 0, models: files.models(), ..ServerSettings::default() };
     let error = Server::bind(settings).unwrap_err().to_string();
     assert!(error.contains("no key to verify the tokens"), "{error}");
 }
@@ -508,7 +509,7 @@ fn a_model_is_read_again_when_its_file_changes() {
     let (_folder, file) = write_model("notes", NOTES);
     let database = Database::in_memory();
     let mut files = ModelFiles::open(std::slice::from_ref(&file), &database, Default::default()).unwrap();
-    let settings = Settings { port: 0, workers: 1, models: files.models(), ..Settings::default() };
+    let settings = ServerSettings { port: 0, workers: 1, models: files.models(), ..ServerSettings::default() };
     let running = keyform::serve(Server::bind(settings).unwrap(), &database).unwrap();
     let status = |path: &str| send(&running, "GET", path, &[("x-keyform-caller", "userId=ada")], "").status;
     assert_eq!(status("/v1/notes/maybe?noteId=n1"), 404);
@@ -540,7 +541,7 @@ fn an_index_that_a_new_version_has_is_added_and_filled() {
     let (_folder, file) = write_model("shelf", SHELF);
     let database = Database::in_memory();
     let mut files = ModelFiles::open(std::slice::from_ref(&file), &database, Default::default()).unwrap();
-    let settings = Settings { port: 0, workers: 1, models: files.models(), ..Settings::default() };
+    let settings = ServerSettings { port: 0, workers: 1, models: files.models(), ..ServerSettings::default() };
     let running = keyform::serve(Server::bind(settings).unwrap(), &database).unwrap();
     let body = r#"{"bookId":"b1","author":"ada"}"#;
     let json = [("content-type", "application/json")];

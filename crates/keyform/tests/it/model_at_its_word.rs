@@ -24,7 +24,7 @@ use crate::naive::{self, Refusal, State, Stored};
 use keyform::SystemWorld;
 use keyform::execute::BoxFuture;
 use keyform::operation::Scan;
-use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Settings};
+use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, RunSettings, Runner};
 use keyform::runtime::seal::{FieldKey, Keyring};
 use keyform::{Attributes, Database, Execute, ExecuteExt, Options, World as _};
 use keyform_engine::store::Store;
@@ -148,10 +148,10 @@ impl World {
         assert!(!checked.has_errors(), "{:#?}", checked.diagnostics);
         let (millis, call) = (AtomicI64::new(ground.start_millis), AtomicU64::new(1));
         let clock = Arc::new(Clock { millis, call, uuid: ground.uuid.clone() });
-        let settings = Settings {
+        let settings = RunSettings {
             variables: [("stage".to_owned(), stage())].into(),
             field_keys: Some(Arc::new(Keyring::of(FieldKey::new([7; 32])))),
-            ..Settings::default()
+            ..RunSettings::default()
         };
         let indirect = indirect(&checked);
         let runner = Runner::new(Arc::new(checked), ground.store.clone(), clock.clone(), settings).unwrap();

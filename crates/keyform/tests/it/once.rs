@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use keyform::SystemWorld;
 use keyform::execute::BoxFuture;
 use keyform::operation::Scan;
-use keyform::runtime::run::{Call, Caller, Found, RunError, Runner, Settings};
+use keyform::runtime::run::{Call, Caller, Found, RunError, RunSettings, Runner};
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
 use keyform_language::Checked;
 use keyform_language::bookkeeping::ANSWERS;
@@ -105,7 +105,7 @@ impl Shop {
         let checked = Checked::read(MODEL);
         assert!(!checked.has_errors(), "{:?}", checked.diagnostics);
         let store = Losing { database: self.database.clone(), loses: self.loses.clone() };
-        let settings = Settings { without_transactions, ..Settings::default() };
+        let settings = RunSettings { without_transactions, ..RunSettings::default() };
         Runner::new(Arc::new(checked), Arc::new(store), Arc::new(SystemWorld), settings).unwrap()
     }
 

@@ -10,7 +10,7 @@ use keyform::flow::{Attempts, Flow, FlowCall, Host, Job, Rate};
 use keyform::operation::GetItem;
 use keyform::runtime::run::{Call, Runner};
 use keyform::serde_json::{Value, from_str, json};
-use keyform::server::{Models, Running, Server, Settings, Timeouts};
+use keyform::server::{Models, Running, Server, ServerSettings, Timeouts};
 use keyform::typed::Calls;
 use keyform::{AttributeValue, Database, ModelOptions, Options, World as _};
 use keyform_world::testing::ManualWorld;
@@ -71,8 +71,14 @@ impl Site {
         let models = Models::default();
         models.put(application.served());
         let timeouts = Timeouts { flow: FLOW, live_ping: PING, idle: IDLE, ..Timeouts::default() };
-        let settings =
-            Settings { port: 0, workers: 1, models, timeouts, world: Arc::new(world.clone()), ..Settings::default() };
+        let settings = ServerSettings {
+            port: 0,
+            workers: 1,
+            models,
+            timeouts,
+            world: Arc::new(world.clone()),
+            ..ServerSettings::default()
+        };
         let running = keyform::serve(Server::bind(settings).unwrap(), &database).unwrap();
         let site = Self { world, database, runner: calls.runner().clone(), running, job_runs, _at_work: at_work };
         site.write("join", &[("listId", "l1".into()), ("userId", "ada".into())]).await;

@@ -4,7 +4,7 @@
 use keyform::operation::{
     CreateTable, DescribeStream, GetShardIterator, OperationKind, PutItem, ShardPosition, UpdateContinuousBackups,
 };
-use keyform::server::{Server, Settings};
+use keyform::server::{Server, ServerSettings};
 use keyform::table::{KeySchema, ScalarType, StreamView};
 use keyform::{Database, ErrorCode, Execute, Operation};
 use keyform_scenario::connect;
@@ -135,7 +135,7 @@ async fn every_operation_is_parsed_executed_and_answered_under_its_own_name() {
 async fn every_operation_is_sent_to_a_remote_store_or_refused_by_name() {
     let database = Database::in_memory();
     let values = fill(&database).await;
-    let server = Server::bind(Settings { port: 0, ..Settings::default() }).unwrap();
+    let server = Server::bind(ServerSettings { port: 0, ..ServerSettings::default() }).unwrap();
     let running = keyform::serve(server, &database).unwrap();
     let remote = connect(running.url()).await;
     for kind in kinds() {

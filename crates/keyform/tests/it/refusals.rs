@@ -8,7 +8,7 @@ use keyform::execute::BoxFuture;
 use keyform::language::Checked;
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
 use keyform_isolation::prove;
-use keyform_runtime::run::{Call, Caller, Found, RunError, Runner, Settings, json};
+use keyform_runtime::run::{Call, Caller, Found, RunError, RunSettings, Runner, json};
 
 /// Store that counts requests.
 struct Counted {
@@ -51,7 +51,7 @@ impl World {
     async fn new() -> Self {
         let requests = Arc::new(AtomicUsize::new(0));
         let store = Arc::new(Counted { database: Database::in_memory(), requests: requests.clone() });
-        let runner = Runner::new(Arc::new(checked()), store, Arc::new(SystemWorld), Settings::default()).unwrap();
+        let runner = Runner::new(Arc::new(checked()), store, Arc::new(SystemWorld), RunSettings::default()).unwrap();
         runner.create_tables().await.unwrap();
         Self { runner, requests }
     }

@@ -16,7 +16,7 @@ use keyform::operation::{
     Segment, Select, StreamChange, TimeToLive, TransactAction, TransactGet, TransactGetItems, TransactWriteItems,
     UpdateItem, UpdateTable, UpdateTimeToLive, WriteOptions, WriteRequest,
 };
-use keyform::server::{Server, Settings};
+use keyform::server::{Server, ServerSettings};
 use keyform::table::{GlobalIndex, KeySchema, LocalIndex, ScalarType, Status, StreamView};
 use keyform::{AttributeValue, Attributes, Database, Error, ErrorCode, Execute, ExecuteExt, Operation, Output, Value};
 use keyform_scenario::connect;
@@ -27,7 +27,7 @@ const TABLE: &str = "things";
 async fn same_answers(operations: Vec<Operation>) -> Vec<Result<Output, Error>> {
     let embedded = Database::in_memory();
     let served = Database::in_memory();
-    let server = Server::bind(Settings { port: 0, ..Settings::default() }).unwrap();
+    let server = Server::bind(ServerSettings { port: 0, ..ServerSettings::default() }).unwrap();
     let running = keyform::serve(server, &served).unwrap();
     let remote = connect(running.url()).await;
     let mut answers = Vec::new();

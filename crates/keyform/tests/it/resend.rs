@@ -8,7 +8,7 @@ use keyform::SystemWorld;
 use keyform::error::Detail;
 use keyform::language::Checked;
 use keyform::operation::GetItem;
-use keyform::runtime::run::{Call, RunError, Runner, Settings};
+use keyform::runtime::run::{Call, RunError, RunSettings, Runner};
 use keyform::server::{self, Server};
 use keyform::{AttributeValue, Attributes, Database, Execute, ExecuteExt};
 use keyform_scenario::connect;
@@ -122,14 +122,14 @@ fn call(pairs: &[(&str, &str)]) -> Call {
 impl World {
     async fn new() -> Self {
         let database = Database::in_memory();
-        let server = Server::bind(server::Settings { port: 0, ..server::Settings::default() }).unwrap();
+        let server = Server::bind(server::ServerSettings { port: 0, ..server::ServerSettings::default() }).unwrap();
         let running = keyform::serve(server, &database).unwrap();
         let flaky = Flaky::before(running.url().trim_start_matches("http://").to_owned()).await;
         let remote: Arc<dyn Execute> = Arc::new(connect(flaky.url.clone()).await);
         let checked = Checked::read(MODEL);
         assert!(!checked.has_errors(), "{:?}", checked.diagnostics);
         let runner =
-            Runner::new(Arc::new(checked), remote.clone(), Arc::new(SystemWorld), Settings::default()).unwrap();
+            Runner::new(Arc::new(checked), remote.clone(), Arc::new(SystemWorld), RunSettings::default()).unwrap();
         runner.create_tables().await.unwrap();
         Self { flaky, runner, remote, database, _server: running }
     }

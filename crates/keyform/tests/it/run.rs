@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, Runner, Settings};
+use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, RunSettings, Runner};
 use keyform::{AttributeValue, Attributes};
 use keyform_language::Checked;
 use keyform_language::bookkeeping::CASCADES;
@@ -31,10 +31,10 @@ impl Chat {
     async fn on(store: &Store) -> Self {
         let source = include_str!("../../../../systems/discord/discord.kf");
         let stage = stage();
-        let settings = Settings {
+        let settings = RunSettings {
             variables: [("stage".to_owned(), stage.clone())].into(),
             cursor_key: [7; 32],
-            ..Settings::default()
+            ..RunSettings::default()
         };
         let counted = Counted::ticking(1_773_480_413_000, stage.clone());
         let runner =

@@ -8,7 +8,7 @@ use keyform::language::Checked;
 use keyform::live::read::{Ended, Live, LiveError, LiveEvent};
 use keyform::operation::{GetItem, PutItem};
 use keyform::{AttributeValue, Attributes, Database, Execute, ExecuteExt, Item};
-use keyform_runtime::run::{Answer, Call, Found, RunError, Runner, Settings};
+use keyform_runtime::run::{Answer, Call, Found, RunError, RunSettings, Runner};
 use keyform_runtime::seal::{FieldKey, Keyring, SealError};
 use keyform_scenario::{Store, stage};
 
@@ -97,10 +97,10 @@ struct Vault {
 }
 
 fn runner(store: &Arc<dyn Execute>, stage: &str, ring: Keyring) -> Result<Runner, RunError> {
-    let settings = Settings {
+    let settings = RunSettings {
         variables: [("stage".to_owned(), stage.to_owned())].into(),
         field_keys: Some(Arc::new(ring)),
-        ..Settings::default()
+        ..RunSettings::default()
     };
     let checked = Checked::read(MODEL);
     assert!(!checked.has_errors(), "{:?}", checked.diagnostics);
@@ -313,7 +313,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 async fn a_model_with_encrypted_fields_does_not_run_without_keys() {
     let store: Arc<dyn Execute> = Arc::new(Database::in_memory());
     let checked = Arc::new(Checked::read(MODEL));
-    let refused = Runner::new(checked, store, Arc::new(SystemWorld), Settings::default()).map(|_| ());
+    let refused = Runner::new(checked, store, Arc::new(SystemWorld), RunSettings::default()).map(|_| ());
     let Err(error) = refused else { panic!("it must be refused") };
     assert_eq!(error, RunError::Sealing(SealError::NoKeys { field: "Account.apiKey".to_owned() }));
     assert!(error.to_string().contains("keyform field-keys new"), "{error}");
@@ -411,7 +411,7 @@ write add(name, hash, extra) -> Login {
     let checked = Checked::read(SECRETS);
     assert!(!checked.has_errors(), "{:?}", checked.diagnostics);
     let store = Arc::new(Database::in_memory());
-    let runner = Runner::new(Arc::new(checked), store, Arc::new(SystemWorld), Settings::default()).unwrap();
+    let runner = Runner::new(Arc::new(checked), store, Arc::new(SystemWorld), RunSettings::default()).unwrap();
     runner.create_tables().await.unwrap();
     let extra = attributes(&[("hint", "secret-hint".into()), ("colour", "blue".into())]);
     let add = call(&[("name", "ada".into()), ("hash", "secret-hash".into()), ("extra", AttributeValue::M(extra))]);

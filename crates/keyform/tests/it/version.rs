@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use keyform::SystemWorld;
 use keyform::language::Checked;
-use keyform::runtime::run::{Call, Found, RunError, Runner, Settings};
+use keyform::runtime::run::{Call, Found, RunError, RunSettings, Runner};
 use keyform::{AttributeValue, Attributes, Database};
 
 const MODEL: &str = r#"model documents
@@ -51,7 +51,7 @@ async fn runner() -> Runner {
     let checked = Checked::read(MODEL);
     assert!(!checked.has_errors(), "{:?}", checked.diagnostics);
     let runner =
-        Runner::new(Arc::new(checked), Arc::new(Database::in_memory()), Arc::new(SystemWorld), Settings::default())
+        Runner::new(Arc::new(checked), Arc::new(Database::in_memory()), Arc::new(SystemWorld), RunSettings::default())
             .unwrap();
     runner.create_tables().await.unwrap();
     runner

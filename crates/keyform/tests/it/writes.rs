@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use keyform::operation::{Scan, TransactWriteItems};
-use keyform::{AttributeValue, Attributes, Database, ErrorCode, Operation};
+use keyform::{AttributeValue, Attributes, Database, ErrorCode};
 use keyform_language::Checked;
-use keyform_language::bind::{self, BoundWrite, CurrentItem, Demand, Fresh, Inputs};
+use keyform_language::bind::{self, BoundWrite, CurrentItem, Demand, Fresh, Inputs, WriteOperation};
 
 const MODEL: &str = r#"
 model people
@@ -138,7 +138,7 @@ impl World {
     fn run(&self, name: &str, arguments: &[(&str, &str)]) -> Result<(), String> {
         let bound = self.bound(name, arguments);
         let operation = bound.operation.clone().expect("there is something to do");
-        match self.database.execute_blocking(operation.clone()) {
+        match self.database.execute_blocking(operation.clone().into()) {
             Ok(_) => Ok(()),
             Err(error) => {
                 assert!([ErrorCode::ConditionalCheckFailed, ErrorCode::TransactionCanceled].contains(&error.code()));
@@ -148,8 +148,8 @@ impl World {
     }
 
     /// Returns the condition that fails for the current items.
-    fn outcome(&self, bound: &BoundWrite, operation: &Operation) -> String {
-        let Operation::TransactWriteItems(TransactWriteItems { actions, .. }) = operation else {
+    fn outcome(&self, bound: &BoundWrite, operation: &WriteOperation) -> String {
+        let WriteOperation::Transact(TransactWriteItems { actions, .. }) = operation else {
             return bound.actions[0].demands[0].refusal.outcome.clone();
         };
         let items = self.items();

@@ -5,7 +5,7 @@ use keyform_core::expression::{Comparator, Condition, Operand, Path, PathElement
 
 use crate::document::ast::BinaryOp;
 use crate::scalar::Scalar;
-use crate::schema::{Expr, ExprKind, Origin, PathStep, Place, Type};
+use crate::schema::{Expr, ExprKind, Origin, PathStep, Type, ValuePath};
 
 use super::BindError;
 use super::evaluate::Scope;
@@ -38,7 +38,7 @@ impl<'a> Scope<'a> {
             ExprKind::Binary(op, left, right) => self.compared(*op, left, right)?,
             ExprKind::Between(of, low, high) => self.between(of, low, high)?,
             ExprKind::In(of, list) => self.one_of(of, list)?,
-            ExprKind::Place(_) => self.is_true(expr)?,
+            ExprKind::ValuePath(_) => self.is_true(expr)?,
             _ => return Err(BindError::Inexpressible("a value as a condition".to_owned())),
         })
     }
@@ -127,7 +127,7 @@ impl<'a> Scope<'a> {
     /// Returns the attribute path if the expression is a field of the current item.
     pub(super) fn own_path(&self, expr: &Expr) -> Result<Option<Path>, BindError> {
         match &expr.kind {
-            ExprKind::Place(Place { origin: Origin::Field(entity, field), path }) => {
+            ExprKind::ValuePath(ValuePath { origin: Origin::Field(entity, field), path }) => {
                 let name = self.model.entity(*entity).field(*field).name.clone();
                 self.path(name, path).map(Some)
             }
@@ -156,12 +156,12 @@ impl<'a> Scope<'a> {
 
     /// Returns the type of a reference; `None` for other expressions.
     fn kind_of(&self, expr: &Expr) -> Option<&'a Type> {
-        let ExprKind::Place(place) = &expr.kind else { return None };
+        let ExprKind::ValuePath(place) = &expr.kind else { return None };
         self.kind_at(place)
     }
 
     /// Returns the type of the value a reference points to, if it is known.
-    pub(super) fn kind_at(&self, place: &Place) -> Option<&'a Type> {
+    pub(super) fn kind_at(&self, place: &ValuePath) -> Option<&'a Type> {
         let kind = match &place.origin {
             Origin::Field(entity, field) | Origin::Let { entity: Some(entity), field: Some(field), .. } => {
                 &self.model.entity(*entity).field(*field).kind

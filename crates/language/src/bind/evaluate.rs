@@ -5,7 +5,8 @@ use keyform_core::{AttributeValue, Attributes, Number};
 use crate::document::ast::BinaryOp;
 use crate::scalar::{Scalar, civil, uuid_of};
 use crate::schema::{
-    EntityId, Expr, ExprKind, Field, FieldId, Format, Let, LetSource, Model, Origin, Parameter, PathStep, Place, Type,
+    EntityId, Expr, ExprKind, Field, FieldId, Format, Let, LetSource, Model, Origin, Parameter, PathStep, Type,
+    ValuePath,
 };
 use crate::template::render;
 
@@ -67,7 +68,7 @@ impl<'a> Scope<'a> {
             ExprKind::None => Computed::None,
             ExprKind::List(parts) => Computed::Value(AttributeValue::L(self.values(parts, &Type::Unknown)?)),
             ExprKind::Record(parts) => Computed::Value(AttributeValue::M(self.record(parts, &Type::Unknown)?)),
-            ExprKind::Place(place) => self.place(place)?.map_or(Computed::None, Computed::Value),
+            ExprKind::ValuePath(place) => self.place(place)?.map_or(Computed::None, Computed::Value),
             ExprKind::Call { function, arguments } => self.call(function, arguments)?,
             ExprKind::Binary(op @ (BinaryOp::Plus | BinaryOp::Minus), left, right) => {
                 self.sum(*op == BinaryOp::Minus, left, right)?
@@ -80,7 +81,7 @@ impl<'a> Scope<'a> {
     pub(super) fn typed(&self, expr: &Expr, kind: &Type) -> Result<Option<AttributeValue>, BindError> {
         let value = match (&expr.kind, kind.resolved()) {
             // Fast path: most values are arguments passed through.
-            (ExprKind::Place(Place { origin: Origin::Parameter(number), path }), _) if path.is_empty() => {
+            (ExprKind::ValuePath(ValuePath { origin: Origin::Parameter(number), path }), _) if path.is_empty() => {
                 return Ok(self.argument(*number, 0).and_then(|given| value::fitted(given, kind)));
             }
             (ExprKind::List(parts), Type::List(of, _) | Type::Set(of, _)) => AttributeValue::L(self.values(parts, of)?),
@@ -126,7 +127,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Evaluates a reference; `None` if the value or a step of its path is absent.
-    fn place(&self, place: &Place) -> Result<Option<AttributeValue>, BindError> {
+    fn place(&self, place: &ValuePath) -> Result<Option<AttributeValue>, BindError> {
         let origin = self.origin(&place.origin)?;
         if place.path.is_empty() {
             return Ok(origin);

@@ -5,8 +5,8 @@ use keyform_core::{AttributeValue, Attributes};
 use crate::document::ast::KeyType;
 use crate::plan::{Outline, Source};
 use crate::schema::{
-    Action, Change, ChangeKind, Entity, Expr, ExprKind, Field, FieldId, IndexId, KeyPart, Origin, Part, Place, Table,
-    Type,
+    Action, Change, ChangeKind, Entity, Expr, ExprKind, Field, FieldId, IndexId, KeyPart, Origin, Part, Table, Type,
+    ValuePath,
 };
 
 use super::BindError;
@@ -73,7 +73,7 @@ fn new_value(
 
 /// Builds the error for a required field whose source, an argument or a claim, is absent.
 pub(super) fn without_value(field: &Field, expr: &Expr) -> BindError {
-    let claim = matches!(&expr.kind, ExprKind::Place(Place { origin: Origin::Caller(_), .. }));
+    let claim = matches!(&expr.kind, ExprKind::ValuePath(ValuePath { origin: Origin::Caller(_), .. }));
     BindError::Missing(if claim {
         format!("the caller's claim for `{}`", field.name)
     } else {

@@ -47,7 +47,7 @@ pub use item::key_of_fields;
 pub use permit::{arguments, guard, holds, value as evaluate};
 pub use read::{BoundRead, PageRead, ReadRequest, read};
 pub use removal::removal;
-pub use request::single;
+pub use request::{WriteOperation, single};
 pub use seal::{SEALED_OVERHEAD_BYTES, Seal, SealedField};
 pub use sentinel::is_sentinel;
 pub use table::{create_table, table_request, time_to_live};

@@ -10,19 +10,46 @@ use keyform_core::operation::{
 use crate::plan::{WriteKind, WritePlan};
 use crate::schema::Write;
 
+/// Request of a write.
+#[derive(Clone, Debug, PartialEq)]
+pub enum WriteOperation {
+    /// Puts one item.
+    Put(PutItem),
+    /// Updates one item.
+    Update(UpdateItem),
+    /// Deletes one item.
+    Delete(DeleteItem),
+    /// Changes several items atomically.
+    Transact(TransactWriteItems),
+    /// Changes several items, each on its own.
+    Batch(BatchWriteItem),
+}
+
+impl From<WriteOperation> for Operation {
+    fn from(operation: WriteOperation) -> Self {
+        match operation {
+            WriteOperation::Put(put) => put.into(),
+            WriteOperation::Update(update) => update.into(),
+            WriteOperation::Delete(delete) => delete.into(),
+            WriteOperation::Transact(transaction) => transaction.into(),
+            WriteOperation::Batch(batch) => batch.into(),
+        }
+    }
+}
+
 /// Assembles the actions into one request; `None` without actions.
 pub(super) fn of(
     write: &Write,
     plan: &WritePlan,
     token: Option<&String>,
     mut actions: Vec<TransactAction>,
-) -> Option<Operation> {
+) -> Option<WriteOperation> {
     match (plan.request, actions.len()) {
         (_, 0) => None,
         (WriteKind::Batch, _) => Some(batch(actions)),
         (WriteKind::Put | WriteKind::Update | WriteKind::Delete, 1) => actions.pop().map(|one| single(write, one)),
         (WriteKind::Put | WriteKind::Update | WriteKind::Delete | WriteKind::Transaction, _) => {
-            Some(Operation::TransactWriteItems(TransactWriteItems {
+            Some(WriteOperation::Transact(TransactWriteItems {
                 actions,
                 token: write.idempotent.and(token.cloned()),
                 ..TransactWriteItems::default()
@@ -32,30 +59,31 @@ pub(super) fn of(
 }
 
 /// Turns one action into a single-item request.
-pub fn single(write: &Write, action: TransactAction) -> Operation {
+pub fn single(write: &Write, action: TransactAction) -> WriteOperation {
     let returns_item = write.result.is_some();
     match action {
         TransactAction::Put { table, item, condition, return_item_on_failure } => {
             let options = WriteOptions { return_item_on_failure, ..condition.into() };
-            PutItem { table, item, options }.into()
+            WriteOperation::Put(PutItem { table, item, options })
         }
         TransactAction::Update { table, key, update, condition, return_item_on_failure } => {
             let return_values = if returns_item { ReturnValues::AllNew } else { ReturnValues::None };
             let options = WriteOptions { return_values, return_item_on_failure, ..condition.into() };
-            UpdateItem { table, key, update: (update != Update::default()).then_some(update), options }.into()
+            let update = (update != Update::default()).then_some(update);
+            WriteOperation::Update(UpdateItem { table, key, update, options })
         }
         TransactAction::Delete { table, key, condition, return_item_on_failure } => {
             let return_values = if returns_item { ReturnValues::AllOld } else { ReturnValues::None };
             let options = WriteOptions { return_values, return_item_on_failure, ..condition.into() };
-            DeleteItem { table, key, options }.into()
+            WriteOperation::Delete(DeleteItem { table, key, options })
         }
         check @ TransactAction::Check { .. } => {
-            Operation::TransactWriteItems(TransactWriteItems { actions: vec![check], ..TransactWriteItems::default() })
+            WriteOperation::Transact(TransactWriteItems { actions: vec![check], ..TransactWriteItems::default() })
         }
     }
 }
 
-fn batch(actions: Vec<TransactAction>) -> Operation {
+fn batch(actions: Vec<TransactAction>) -> WriteOperation {
     let mut tables: Vec<(String, Vec<WriteRequest>)> = Vec::new();
     for action in actions {
         let (table, request) = match action {
@@ -68,5 +96,5 @@ fn batch(actions: Vec<TransactAction>) -> Operation {
             None => tables.push((table, vec![request])),
         }
     }
-    Operation::BatchWriteItem(BatchWriteItem { tables, ..BatchWriteItem::default() })
+    WriteOperation::Batch(BatchWriteItem { tables, ..BatchWriteItem::default() })
 }

@@ -7,7 +7,7 @@
 use serde::Serialize;
 
 use crate::plan::{PlannedAction, Role, WriteKind, WritePlan};
-use crate::schema::{Action, Entity, EntityKey, FieldId, Index, Model, Step, Write};
+use crate::schema::{Action, Entity, EntityKey, FieldId, Index, Model, Write, WriteStep};
 
 use super::size;
 
@@ -64,11 +64,11 @@ pub fn write(model: &Model, write: &Write, plan: &WritePlan) -> WriteCost {
 }
 
 /// Returns the action at a path through `for`s, and the number of times it runs.
-fn find<'a>(steps: &'a [Step], path: &[usize], times: u64) -> Option<(&'a Action, u64)> {
+fn find<'a>(steps: &'a [WriteStep], path: &[usize], times: u64) -> Option<(&'a Action, u64)> {
     match (steps.get(*path.first()?)?, path.len()) {
-        (Step::Action(action), 1) => Some((action, times)),
-        (Step::For(each), _) => find(&each.steps, &path[1..], times * each.max.unwrap_or(1)),
-        (Step::Action(_), _) => None,
+        (WriteStep::Action(action), 1) => Some((action, times)),
+        (WriteStep::For(each), _) => find(&each.steps, &path[1..], times * each.max.unwrap_or(1)),
+        (WriteStep::Action(_), _) => None,
     }
 }
 

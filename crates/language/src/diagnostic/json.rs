@@ -51,7 +51,7 @@ pub struct Finding {
     /// Short text for the main range; may be empty.
     pub label: String,
     /// Related source ranges.
-    pub labels: Vec<Place>,
+    pub labels: Vec<LabelledRange>,
     /// Explanations.
     pub notes: Vec<String>,
     /// Suggested correction.
@@ -63,7 +63,7 @@ pub struct Finding {
 /// A source range with a short text.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Place {
+pub struct LabelledRange {
     /// Source range.
     pub range: Range,
     /// Short text for the range.
@@ -134,7 +134,8 @@ fn findings(file: &File<'_>) -> Vec<Finding> {
 
 fn finding(file: &File<'_>, lines: &Lines<'_>, found: &Diagnostic) -> Finding {
     let range = |span| range(file.text, lines, span);
-    let places = found.secondary.iter().map(|label| Place { range: range(label.span), text: label.text.clone() });
+    let places =
+        found.secondary.iter().map(|label| LabelledRange { range: range(label.span), text: label.text.clone() });
     let edits = found.edits.iter().map(|edit| Replacement { range: range(edit.span), text: edit.text.clone() });
     Finding {
         code: found.code.to_string(),

@@ -78,7 +78,7 @@ fn word(kind: &Type) -> &'static str {
 
 /// Position of an entity in the drawing.
 #[derive(Clone, Copy)]
-struct Place {
+struct EntityBox {
     x: usize,
     y: usize,
     height: usize,
@@ -110,11 +110,11 @@ fn columns(model: &Model, edges: &[Edge<'_>]) -> Vec<usize> {
     columns
 }
 
-fn places(model: &Model, edges: &[Edge<'_>]) -> Vec<Place> {
+fn places(model: &Model, edges: &[Edge<'_>]) -> Vec<EntityBox> {
     let mut bottoms = [0; 5];
     let place = |(entity, column): (&Entity, usize)| {
         let height = HEAD_HEIGHT + LINE_HEIGHT * shown(entity).len() + 8;
-        let place = Place { x: column * COLUMN_WIDTH, y: bottoms[column], height };
+        let place = EntityBox { x: column * COLUMN_WIDTH, y: bottoms[column], height };
         bottoms[column] += height + GAP;
         place
     };
@@ -131,8 +131,8 @@ fn shown(entity: &Entity) -> Vec<String> {
     keyed.map(|(_, field)| format!("{}: {}", field.name, word(&field.kind))).collect()
 }
 
-fn drawn(entity: &Entity, place: Place) -> String {
-    let Place { x, y, height } = place;
+fn drawn(entity: &Entity, place: EntityBox) -> String {
+    let EntityBox { x, y, height } = place;
     let mut out = format!(
         "<rect class=\"box\" x=\"{x}\" y=\"{y}\" width=\"{BOX_WIDTH}\" height=\"{height}\" rx=\"6\"/>\n\
          <text class=\"name\" x=\"{}\" y=\"{}\">{}</text>\n",
@@ -148,7 +148,7 @@ fn drawn(entity: &Entity, place: Place) -> String {
 }
 
 /// Draws an edge from the left side of the referring entity to the right side of the target.
-fn line(places: &[Place], edge: &Edge<'_>) -> String {
+fn line(places: &[EntityBox], edge: &Edge<'_>) -> String {
     let (from, to) = (places[edge.from.0], places[edge.to.0]);
     let (x1, y1) = (from.x, from.y + HEAD_HEIGHT / 2);
     let (x2, y2) = (to.x + BOX_WIDTH, to.y + HEAD_HEIGHT / 2);

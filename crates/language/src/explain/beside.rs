@@ -5,7 +5,7 @@
 //! well. Apart from further pages and retries, nothing else is sent (ADR 0010).
 
 use crate::plan::{PlannedAction, Role, WriteKind, WritePlan};
-use crate::schema::{EntityId, ExprKind, Model, Origin, Permission, Place, Write};
+use crate::schema::{EntityId, ExprKind, Model, Origin, Permission, ValuePath, Write};
 
 /// Describes the requests that check a caller's permission. Calls from Rust code skip them.
 #[must_use]
@@ -18,7 +18,7 @@ pub fn permission(model: &Model, allow: Option<&Permission>) -> Vec<String> {
             let entity = guard.entity.map_or("an item", |id| model.entity(id).name.as_str());
             lines.push(format!("for a caller, checks the guard `{}`: GetItem of {entity}, consistent", guard.name));
         }
-        ExprKind::Place(Place { origin: Origin::Read { read, .. }, .. }) => {
+        ExprKind::ValuePath(ValuePath { origin: Origin::Read { read, .. }, .. }) => {
             lines.push(format!("for a caller, reads with `{}`", model.read(*read).name));
         }
         _ => {}

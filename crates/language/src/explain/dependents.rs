@@ -7,7 +7,7 @@ use crate::plan::words::key_condition;
 use crate::plan::{
     Dependent, Dependents, Filter, Finder, Found, WritePlan, guarded_fields, is_reusable, remaining_name,
 };
-use crate::schema::{EntityId, Model, Step, Write};
+use crate::schema::{EntityId, Model, Write, WriteStep};
 
 /// Additional requests of a write whose deleted items have dependents.
 #[derive(Clone, Debug, Default)]
@@ -52,13 +52,13 @@ pub fn sent(model: &Model, dependents: &Dependents, write: &Write, plan: &WriteP
 }
 
 /// Counts the actions that have a condition.
-fn conditions(steps: &[Step]) -> usize {
-    let of = |step: &Step| match step {
-        Step::Action(action) => {
+fn conditions(steps: &[WriteStep]) -> usize {
+    let of = |step: &WriteStep| match step {
+        WriteStep::Action(action) => {
             let always = matches!(action.verb, crate::document::ast::Verb::Create | crate::document::ast::Verb::Update);
             usize::from(always || action.presence.is_some() || !action.conditions.is_empty())
         }
-        Step::For(each) => conditions(&each.steps),
+        WriteStep::For(each) => conditions(&each.steps),
     };
     steps.iter().map(of).sum()
 }

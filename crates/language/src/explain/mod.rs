@@ -16,7 +16,6 @@ pub mod sample;
 pub mod text;
 pub mod words;
 
-use keyform_core::Operation;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -100,7 +99,7 @@ fn of_read(checked: &Checked, read: &Read, outcome: &ReadOutcome) -> Explanation
     explanation.plan.extend(asked.into_iter().chain(evolution));
     let sample = Sample::new(model);
     match bind::read(model, read, plan, &sample.of_read(read)) {
-        Ok(bound) => show(&mut explanation, bound.request.map(Operation::from).as_ref()),
+        Ok(bound) => show(&mut explanation, bound.request.as_ref().map(request::of_read)),
         Err(error) => explanation.plan.push(format!("Cannot show the request: {error}.")),
     }
     explanation
@@ -125,7 +124,7 @@ fn of_write(model: &Model, plans: &Plans, number: usize, write: &Write, checked:
     explanation.plan.extend(after.into_iter().chain(evolution));
     let sample = Sample::new(model);
     match sample.of_write(write).and_then(|inputs| bind::write(model, write, plan, &inputs)) {
-        Ok(bound) => show(&mut explanation, bound.operation.as_ref()),
+        Ok(bound) => show(&mut explanation, bound.operation.as_ref().map(request::of_write)),
         Err(error) => explanation.plan.push(format!("Cannot show the request: {error}.")),
     }
     explanation
@@ -144,8 +143,8 @@ fn empty(kind: &'static str, name: &str, signature: String) -> Explanation {
     }
 }
 
-fn show(explanation: &mut Explanation, operation: Option<&Operation>) {
-    let Some((name, request)) = operation.and_then(request::print) else { return };
+fn show(explanation: &mut Explanation, request: Option<(&'static str, Value)>) {
+    let Some((name, request)) = request else { return };
     explanation.command = Some(command::line(name, &request));
     explanation.operation = Some(name);
     explanation.request = Some(request);

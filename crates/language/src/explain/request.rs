@@ -8,24 +8,32 @@ use keyform_core::operation::{
     BatchGetItem, BatchWriteItem, DeleteItem, GetItem, PutItem, Query, ReturnValues, Scan, Select, TransactAction,
     TransactWriteItems, UpdateItem, WriteOptions, WriteRequest,
 };
-use keyform_core::{AttributeValue, Attributes, Operation};
+use keyform_core::{AttributeValue, Attributes};
 use serde_json::{Map, Value, json};
 
-/// Returns the name of a request and its JSON; `None` for requests that patterns never send.
+use crate::bind::{PageRead, ReadRequest, WriteOperation};
+
+/// Returns the operation name and the JSON of a read's request.
 #[must_use]
-pub fn print(operation: &Operation) -> Option<(&'static str, Value)> {
-    Some(match operation {
-        Operation::GetItem(get) => ("GetItem", get_item(get)),
-        Operation::BatchGetItem(batch) => ("BatchGetItem", batch_get(batch)),
-        Operation::Query(it) => ("Query", query(it)),
-        Operation::Scan(it) => ("Scan", scan(it)),
-        Operation::PutItem(put) => ("PutItem", put_item(put)),
-        Operation::UpdateItem(update) => ("UpdateItem", update_item(update)),
-        Operation::DeleteItem(delete) => ("DeleteItem", delete_item(delete)),
-        Operation::BatchWriteItem(batch) => ("BatchWriteItem", batch_write(batch)),
-        Operation::TransactWriteItems(transaction) => ("TransactWriteItems", transact_write(transaction)),
-        _ => return None,
-    })
+pub fn of_read(request: &ReadRequest) -> (&'static str, Value) {
+    match request {
+        ReadRequest::Get(get) => ("GetItem", get_item(get)),
+        ReadRequest::BatchGet(batch) => ("BatchGetItem", batch_get(batch)),
+        ReadRequest::Page(PageRead::Query(it)) => ("Query", query(it)),
+        ReadRequest::Page(PageRead::Scan(it)) => ("Scan", scan(it)),
+    }
+}
+
+/// Returns the operation name and the JSON of a write's request.
+#[must_use]
+pub fn of_write(operation: &WriteOperation) -> (&'static str, Value) {
+    match operation {
+        WriteOperation::Put(put) => ("PutItem", put_item(put)),
+        WriteOperation::Update(update) => ("UpdateItem", update_item(update)),
+        WriteOperation::Delete(delete) => ("DeleteItem", delete_item(delete)),
+        WriteOperation::Batch(batch) => ("BatchWriteItem", batch_write(batch)),
+        WriteOperation::Transact(transaction) => ("TransactWriteItems", transact_write(transaction)),
+    }
 }
 
 /// Formats a value as DynamoDB JSON.

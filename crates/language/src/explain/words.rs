@@ -5,7 +5,7 @@ use crate::document::ast::{Presence, Verb};
 use crate::plan::{
     BoundKey, BoundPart, Filter, PlannedAction, ReadPlan, RequestKind, Role, SortRange, WriteKind, WritePlan,
 };
-use crate::schema::{Action, LetSource, Model, Outcome, Read, Step, Write};
+use crate::schema::{Action, LetSource, Model, Outcome, Read, Write, WriteStep};
 
 /// Describes the request of a read.
 #[must_use]
@@ -206,10 +206,10 @@ fn conditions(step: &Action) -> String {
     }
 }
 
-fn find<'a>(steps: &'a [Step], path: &[usize]) -> Option<&'a Action> {
+fn find<'a>(steps: &'a [WriteStep], path: &[usize]) -> Option<&'a Action> {
     let (first, rest) = path.split_first()?;
     match steps.get(*first)? {
-        Step::Action(action) => Some(action),
-        Step::For(each) => find(&each.steps, rest),
+        WriteStep::Action(action) => Some(action),
+        WriteStep::For(each) => find(&each.steps, rest),
     }
 }

@@ -19,8 +19,8 @@ use std::collections::BTreeSet;
 
 use crate::document::ast::{BinaryOp, Number, Verb};
 use crate::schema::{
-    Entity, EntityId, Expr, ExprKind, Field, FieldId, IndexId, LetSource, Model, Origin, Parameter, Place, Read,
-    Result as ReadResult, Test, Type, Write,
+    Entity, EntityId, Expr, ExprKind, Field, FieldId, IndexId, LetSource, Model, Origin, Parameter, Read,
+    Result as ReadResult, Test, Type, ValuePath, Write,
 };
 use crate::span::{Span, Spanned};
 
@@ -230,7 +230,7 @@ fn makes_afresh(write: &Write, id: EntityId, field: FieldId) -> bool {
         .into_iter()
         .filter(|action| action.entity == Some(id) && matches!(action.verb, Verb::Create | Verb::Put | Verb::Upsert));
     let is_fresh = |expr: &Expr| match &expr.kind {
-        ExprKind::Place(Place { origin: Origin::Let { number, .. }, path }) if path.is_empty() => {
+        ExprKind::ValuePath(ValuePath { origin: Origin::Let { number, .. }, path }) if path.is_empty() => {
             matches!(&write.lets[*number].source, LetSource::Value(value) if value.is_fresh())
         }
         _ => expr.is_fresh(),
@@ -427,7 +427,7 @@ impl Refers<'_> {
 
     /// Returns the filter for fields the key does not cover. Its parameters follow those of the key.
     fn filter(&self, first: usize, filtered: &[Pair], span: Span) -> Option<Expr> {
-        let place = |origin| Box::new(Expr { kind: ExprKind::Place(Place { origin, path: Vec::new() }), span });
+        let place = |origin| Box::new(Expr { kind: ExprKind::ValuePath(ValuePath { origin, path: Vec::new() }), span });
         let test = |(number, (field, _)): (usize, &Pair)| {
             let (left, right) = (place(Origin::Field(self.child, *field)), place(Origin::Parameter(first + number)));
             Expr { kind: ExprKind::Binary(BinaryOp::Equal, left, right), span }

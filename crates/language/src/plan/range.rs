@@ -48,7 +48,7 @@ struct End {
 }
 
 /// Position of the ranged field in the template of one key attribute.
-struct Place<'a> {
+struct RangedField<'a> {
     attribute: &'a str,
     /// True if the attribute is of type S.
     text: bool,
@@ -69,7 +69,7 @@ pub(super) fn of(
     open: usize,
 ) -> Result<Option<KeyRange>, Obstacle> {
     let Some(Part::Field { field, format, .. }) = template.parts.get(open) else { return Ok(None) };
-    let place = Place {
+    let place = RangedField {
         attribute: &attribute.name,
         text: attribute.kind == KeyType::String,
         prefix: prefix.to_vec(),
@@ -89,7 +89,7 @@ pub(super) fn of(
     Ok(Some(place.between(&ends(&limits), kind)))
 }
 
-fn beginning(place: &Place<'_>, parameter: usize, kind: &Type) -> Result<KeyRange, Obstacle> {
+fn beginning(place: &RangedField<'_>, parameter: usize, kind: &Type) -> Result<KeyRange, Obstacle> {
     let text = kind.is_text() || kind.is_bytes();
     if !text || !matches!(place.format, Format::Plain | Format::Upper | Format::Lower) {
         return Err(Obstacle::WrongType {
@@ -123,7 +123,7 @@ fn ends(limits: &[(usize, &Parameter)]) -> Ends {
 }
 
 /// Returns the reason the order of the keys differs from the order of the values, if it does.
-fn unordered(kind: &Type, place: &Place<'_>) -> Option<String> {
+fn unordered(kind: &Type, place: &RangedField<'_>) -> Option<String> {
     match place.format {
         Format::Hash => return Some("a hash does not preserve order".to_owned()),
         Format::Upper | Format::Lower => {
@@ -170,7 +170,7 @@ pub(super) fn is_coarse(kind: &Type, format: Format) -> bool {
     }
 }
 
-impl Place<'_> {
+impl RangedField<'_> {
     /// Returns the key with this end in it, followed by `more`.
     fn at(&self, end: End, more: Option<char>) -> BoundKey {
         let mut parts = self.prefix.clone();

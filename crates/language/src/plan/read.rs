@@ -3,7 +3,7 @@
 use crate::document::ast::Number;
 use crate::schema::{
     Entity, EntityId, EntityKey, ExprKind, FieldId, IndexId, KeyAttribute, KeyCondition, KeyTest, Model, Origin,
-    Permission, Place, Read, Result as ReadResult, Table, TableId, Test, Type, words,
+    Permission, Read, Result as ReadResult, Table, TableId, Test, Type, ValuePath, words,
 };
 use crate::span::Spanned;
 
@@ -549,7 +549,7 @@ fn mentioned(read: &Read) -> Vec<usize> {
     };
     for expr in read.filter.iter().chain(permission) {
         expr.walk(&mut |part| {
-            if let ExprKind::Place(Place { origin: Origin::Parameter(number), .. }) = part.kind {
+            if let ExprKind::ValuePath(ValuePath { origin: Origin::Parameter(number), .. }) = part.kind {
                 numbers.push(number);
             }
         });

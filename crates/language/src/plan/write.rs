@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::document::ast::{Presence, Verb};
-use crate::schema::{Action, Entity, EntityId, FieldId, Model, Step, Table, Write};
+use crate::schema::{Action, Entity, EntityId, FieldId, Model, Table, Write, WriteStep};
 
 use super::{Dependents, Outline, PlannedAction, Role, WriteKind, WritePlan};
 
@@ -34,7 +34,7 @@ fn lets(write: &Write) -> Vec<usize> {
 /// Adds the actions of steps that run up to `times` times.
 fn add_steps(
     of: Of<'_>,
-    steps: &[Step],
+    steps: &[WriteStep],
     path: &mut Vec<usize>,
     times: Option<u64>,
     plan: &mut WritePlan,
@@ -42,8 +42,8 @@ fn add_steps(
     for (number, step) in steps.iter().enumerate() {
         path.push(number);
         match step {
-            Step::Action(action) => add_action(of, action, path, times, plan)?,
-            Step::For(each) => {
+            WriteStep::Action(action) => add_action(of, action, path, times, plan)?,
+            WriteStep::For(each) => {
                 let times = times.zip(each.max).map(|(outer, inner)| outer.saturating_mul(inner));
                 add_steps(of, &each.steps, path, times, plan)?;
             }

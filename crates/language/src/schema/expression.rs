@@ -33,7 +33,7 @@ pub enum ExprKind {
     /// `{ a = b }`
     Record(Vec<(String, Expr)>),
     /// A field, parameter, `let`, loop element or claim, possibly with a path into it.
-    Place(Place),
+    ValuePath(ValuePath),
     /// `now()`, `ulid()`, `size(x)`, …
     Call {
         /// One of [`FUNCTIONS`].
@@ -73,11 +73,11 @@ pub const FUNCTIONS: [&str; 9] = ["now", "today", "ulid", "uuid", "code", "token
 
 /// A reference to a value: its origin and a path into it.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct ValuePath {
     /// Source of the value.
     pub origin: Origin,
     /// Path into the value; empty for the whole value.
-    pub path: Vec<Step>,
+    pub path: Vec<PathStep>,
 }
 
 /// Source of a value.
@@ -127,7 +127,7 @@ impl Origin {
     }
 }
 
-impl Step {
+impl PathStep {
     /// Returns true if both steps are structurally equal, ignoring source positions.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
@@ -141,7 +141,7 @@ impl Step {
 
 /// A step of a path.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum PathStep {
     /// `.name`
     Member(String),
     /// `[key]`
@@ -165,7 +165,7 @@ impl Expr {
                 of.walk(visit);
                 list.iter().for_each(|part| part.walk(visit));
             }
-            ExprKind::Place(place) => place.walk(visit),
+            ExprKind::ValuePath(place) => place.walk(visit),
             ExprKind::Text(_)
             | ExprKind::Number(_)
             | ExprKind::Duration(_)
@@ -182,7 +182,7 @@ impl Expr {
     pub fn has_own_fields(&self) -> bool {
         let mut found = false;
         self.walk(&mut |expr| {
-            found |= matches!(expr.kind, ExprKind::Place(Place { origin: Origin::Field(..), .. }));
+            found |= matches!(expr.kind, ExprKind::ValuePath(ValuePath { origin: Origin::Field(..), .. }));
         });
         found
     }
@@ -192,7 +192,7 @@ impl Expr {
     pub fn own_fields(&self) -> Vec<FieldId> {
         let mut fields = Vec::new();
         self.walk(&mut |expr| {
-            if let ExprKind::Place(Place { origin: Origin::Field(_, field), .. }) = expr.kind
+            if let ExprKind::ValuePath(ValuePath { origin: Origin::Field(_, field), .. }) = expr.kind
                 && !fields.contains(&field)
             {
                 fields.push(field);
@@ -214,7 +214,7 @@ impl Expr {
             (ExprKind::Bool(a), ExprKind::Bool(b)) => a == b,
             (ExprKind::None, ExprKind::None) => true,
             (ExprKind::List(a), ExprKind::List(b)) => all(a, b),
-            (ExprKind::Place(a), ExprKind::Place(b)) => a.same(b),
+            (ExprKind::ValuePath(a), ExprKind::ValuePath(b)) => a.same(b),
             (ExprKind::Call { function: f, arguments: a }, ExprKind::Call { function: g, arguments: b }) => {
                 f == g && all(a, b)
             }
@@ -231,7 +231,7 @@ impl Expr {
     }
 }
 
-impl Place {
+impl ValuePath {
     /// Returns true if both references are structurally equal, ignoring source positions.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
@@ -245,7 +245,7 @@ impl Place {
             arguments.iter().for_each(|argument| argument.walk(visit));
         }
         for step in &self.path {
-            if let Step::Element(key) = step {
+            if let PathStep::Element(key) = step {
                 key.walk(visit);
             }
         }

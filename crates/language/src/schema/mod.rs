@@ -23,12 +23,12 @@ use crate::document::ast;
 use crate::span::Span;
 
 pub use change::{Consumer, Evolution, Target};
-pub use expression::{Expr, ExprKind, Origin, Place, Step as PathStep};
+pub use expression::{Expr, ExprKind, Origin, PathStep, ValuePath};
 pub use field::{Field, Flags, Type, Unique};
 pub use key::{EntityKey, Format, Index, IndexId, KeyAttribute, KeyPart, Part, Table, TableId, Template};
 pub use pattern::{
     Action, Change, ChangeKind, Condition, For, Guard, GuardId, KeyCondition, KeyTest, Let, LetSource, Outcome,
-    Parameter, Permission, Read, ReadId, Require, Result, Step, Test, Write, WriteId,
+    Parameter, Permission, Read, ReadId, Require, Result, Test, Write, WriteId, WriteStep,
 };
 pub use resolve::resolve;
 

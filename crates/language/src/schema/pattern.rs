@@ -5,7 +5,7 @@ use keyform_core::expression::Comparator;
 use crate::document::ast::{Number, Presence, Rate, Verb};
 use crate::span::{Span, Spanned};
 
-use super::expression::{Expr, ExprKind, Origin, Place};
+use super::expression::{Expr, ExprKind, Origin, ValuePath};
 use super::field::Type;
 use super::key::{IndexId, Template};
 use super::{Entity, EntityId, FieldId};
@@ -244,7 +244,7 @@ pub struct Write {
     /// writers.
     pub requires: Vec<Require>,
     /// Steps of the atomic request, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<WriteStep>,
 }
 
 impl Write {
@@ -268,25 +268,25 @@ impl Write {
     }
 }
 
-fn any(steps: &[Step], is: &mut dyn FnMut(&Action) -> bool) -> bool {
+fn any(steps: &[WriteStep], is: &mut dyn FnMut(&Action) -> bool) -> bool {
     steps.iter().any(|step| match step {
-        Step::Action(action) => is(action),
-        Step::For(each) => any(&each.steps, is),
+        WriteStep::Action(action) => is(action),
+        WriteStep::For(each) => any(&each.steps, is),
     })
 }
 
-fn collect<'a>(steps: &'a [Step], actions: &mut Vec<&'a Action>) {
+fn collect<'a>(steps: &'a [WriteStep], actions: &mut Vec<&'a Action>) {
     for step in steps {
         match step {
-            Step::Action(action) => actions.push(action),
-            Step::For(each) => collect(&each.steps, actions),
+            WriteStep::Action(action) => actions.push(action),
+            WriteStep::For(each) => collect(&each.steps, actions),
         }
     }
 }
 
 /// A step of the atomic request.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum WriteStep {
     /// An action on one item.
     Action(Action),
     /// Steps for each element of a list.
@@ -303,7 +303,7 @@ pub struct For {
     /// Maximum number of elements, which bounds the size of the transaction.
     pub max: Option<u64>,
     /// Steps per element.
-    pub steps: Vec<Step>,
+    pub steps: Vec<WriteStep>,
     /// Source range of the step.
     pub span: Span,
 }
@@ -435,7 +435,7 @@ pub struct Change {
     /// Changed field; `None` if the name did not resolve.
     pub field: Option<FieldId>,
     /// Path into the field; its origin is the field.
-    pub place: Option<Place>,
+    pub place: Option<ValuePath>,
     /// Operation on the field.
     pub kind: ChangeKind,
     /// True if the author wrote it; false if it comes from a parameter of the field's name or from the field's default.
@@ -469,7 +469,7 @@ impl Change {
     fn is_stamp(&self) -> bool {
         let ChangeKind::Set(value) = &self.kind else { return false };
         match &value.kind {
-            ExprKind::Place(place) => matches!(place.origin, Origin::Caller(_)),
+            ExprKind::ValuePath(place) => matches!(place.origin, Origin::Caller(_)),
             ExprKind::Call { function, .. } => function == "now" || function == "today",
             _ => false,
         }
@@ -477,7 +477,7 @@ impl Change {
 
     /// Returns the path into the field; empty if the whole field changes.
     #[must_use]
-    pub fn path(&self) -> &[super::expression::Step] {
+    pub fn path(&self) -> &[super::expression::PathStep] {
         self.place.as_ref().map_or(&[], |place| &place.path)
     }
 }

@@ -150,14 +150,14 @@ pub(super) fn ambiguous(automaton: &Automaton) -> Option<Shared> {
 }
 
 /// A pair of states, and true if the two readings have diverged.
-type Place = (usize, usize, bool);
+type StatePair = (usize, usize, bool);
 
 /// A character and the pieces it belongs to, left and right.
 type Read = (char, usize, usize);
 
 /// A reached state pair, its predecessor, and the character read on the way.
-struct Step {
-    place: Place,
+struct Reached {
+    place: StatePair,
     from: usize,
     read: Option<Read>,
 }
@@ -169,21 +169,21 @@ struct Walk<'a> {
     parting: bool,
     /// Reached state pairs, indexed by [`Walk::number`].
     seen: Vec<bool>,
-    steps: Vec<Step>,
+    steps: Vec<Reached>,
     queue: VecDeque<usize>,
 }
 
 impl<'a> Walk<'a> {
     fn new(left: &'a Automaton, right: &'a Automaton, parting: bool) -> Self {
         let places = left.states.len() * right.states.len() * if parting { 2 } else { 1 };
-        let steps = vec![Step { place: (0, 0, false), from: 0, read: None }];
+        let steps = vec![Reached { place: (0, 0, false), from: 0, read: None }];
         let mut walk = Self { left, right, parting, seen: vec![false; places], steps, queue: VecDeque::from([0]) };
         let start = walk.number((0, 0, false));
         walk.seen[start] = true;
         walk
     }
 
-    fn number(&self, (left, right, parted): Place) -> usize {
+    fn number(&self, (left, right, parted): StatePair) -> usize {
         let pair = left * self.right.states.len() + right;
         if self.parting { pair * 2 + usize::from(parted) } else { pair }
     }
@@ -229,12 +229,12 @@ impl<'a> Walk<'a> {
     }
 
     /// Enqueues a state pair. Empty steps go to the front, so that short strings are found first.
-    fn reach(&mut self, to: Place, from: usize, read: Option<Read>) {
+    fn reach(&mut self, to: StatePair, from: usize, read: Option<Read>) {
         let number = self.number(to);
         if std::mem::replace(&mut self.seen[number], true) {
             return;
         }
-        self.steps.push(Step { place: to, from, read });
+        self.steps.push(Reached { place: to, from, read });
         let step = self.steps.len() - 1;
         if read.is_none() {
             self.queue.push_front(step);

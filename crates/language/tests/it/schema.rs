@@ -3,7 +3,7 @@
 use keyform_language::document::parse;
 use keyform_language::scalar::Scalar;
 use keyform_language::schema::{
-    Change, ChangeKind, Entity, EntityKey, ExprKind, Model, Origin, Permission, Place, Type, resolve,
+    Change, ChangeKind, Entity, EntityKey, ExprKind, Model, Origin, Permission, Type, ValuePath, resolve,
 };
 
 const MODEL: &str = r#"
@@ -68,7 +68,7 @@ fn change(entity: &Entity, change: &Change) -> String {
     let field = change.field.map_or("?", |field| &entity.field(field).name);
     let value = match &change.kind {
         ChangeKind::Set(value) => match &value.kind {
-            ExprKind::Place(Place { origin: Origin::Parameter(number), .. }) => format!("= parameter {number}"),
+            ExprKind::ValuePath(ValuePath { origin: Origin::Parameter(number), .. }) => format!("= parameter {number}"),
             ExprKind::Text(text) => format!("= \"{text}\""),
             ExprKind::Number(number) => format!("= {number}"),
             ExprKind::Call { function, .. } => format!("= {function}()"),

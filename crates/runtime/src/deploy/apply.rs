@@ -5,7 +5,7 @@ use std::time::Duration;
 use keyform_core::{Error, ErrorCode, Execute, World};
 
 use super::change::Change;
-use super::plan::{Plan, Step};
+use super::plan::{Plan, PlannedChange};
 use super::wait::{Patience, Until, wait};
 use super::{DeployError, TablePlan};
 
@@ -21,7 +21,7 @@ pub enum Event<'a> {
         /// Name of the table in the store.
         table: &'a str,
         /// Change that starts.
-        step: &'a Step,
+        step: &'a PlannedChange,
         /// Position in the plan, starting at one.
         number: usize,
     },
@@ -39,14 +39,14 @@ pub enum Event<'a> {
         /// Name of the table in the store.
         table: &'a str,
         /// Completed change.
-        step: &'a Step,
+        step: &'a PlannedChange,
     },
     /// The store rejected a change for now, or does not support it.
     LeftOut {
         /// Name of the table in the store.
         table: &'a str,
         /// Skipped change.
-        step: &'a Step,
+        step: &'a PlannedChange,
         /// Reason for skipping it.
         why: &'a str,
     },
@@ -77,7 +77,7 @@ enum Made {
 /// stopped it. Completed changes stay: plan again to continue.
 pub async fn apply(
     store: &dyn Execute,
-    surroundings: &dyn World,
+    world: &dyn World,
     plan: &Plan,
     patience: Patience,
     progress: &(dyn Fn(&Event<'_>) + Send + Sync),
@@ -85,7 +85,7 @@ pub async fn apply(
     if plan.is_refused() {
         return Err(DeployError::Refused);
     }
-    let work = Work { store, surroundings, patience, progress };
+    let work = Work { store, world, patience, progress };
     let mut report = Report::default();
     let mut number = 0;
     for table in &plan.tables {
@@ -104,13 +104,13 @@ pub async fn apply(
 
 struct Work<'a> {
     store: &'a dyn Execute,
-    surroundings: &'a dyn World,
+    world: &'a dyn World,
     patience: Patience,
     progress: &'a (dyn Fn(&Event<'_>) + Send + Sync),
 }
 
 impl Work<'_> {
-    async fn step(&self, plan: &TablePlan, step: &Step, report: &mut Report) -> Result<(), DeployError> {
+    async fn step(&self, plan: &TablePlan, step: &PlannedChange, report: &mut Report) -> Result<(), DeployError> {
         let table = plan.table.as_str();
         match self.change(table, &step.change).await? {
             Made::Done => {
@@ -145,7 +145,7 @@ impl Work<'_> {
 
     async fn wait(&self, table: &str, until: Until<'_>) -> Result<(), DeployError> {
         let looking = |until: &str, waited| (self.progress)(&Event::Waiting { table, until, waited });
-        wait(self.store, self.surroundings, table, until, self.patience, &looking).await
+        wait(self.store, self.world, table, until, self.patience, &looking).await
     }
 
     /// Sends the request; retries while another change is in progress.
@@ -164,7 +164,7 @@ impl Work<'_> {
                 return Err(DeployError::Store { doing, error });
             }
             (self.progress)(&Event::Waiting { table, until: "another change is complete", waited: Duration::ZERO });
-            self.surroundings.sleep(BETWEEN_TRIES).await;
+            self.world.sleep(BETWEEN_TRIES).await;
         }
         Err(DeployError::TooLong { table: table.to_owned(), what: "another change is complete".to_owned() })
     }

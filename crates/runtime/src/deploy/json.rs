@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::plan::{Plan, Step, TablePlan};
+use super::plan::{Plan, PlannedChange, TablePlan};
 
 /// Formats the plan: `changes` and `refused` summarise it, `tables` holds the steps in order.
 #[must_use]
@@ -28,7 +28,7 @@ fn table(plan: &TablePlan) -> Value {
     })
 }
 
-fn step(step: &Step) -> Value {
+fn step(step: &PlannedChange) -> Value {
     json!({
         "change": step.change.kind(),
         "what": step.change.words(),

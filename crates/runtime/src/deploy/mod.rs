@@ -5,7 +5,7 @@
 //! 1. [`desired()`] returns the tables that the model declares, by their names in the store; [`own`] returns the
 //!    internal tables that Keyform needs to run it.
 //! 2. [`observe`] describes the existing tables: [`Live`].
-//! 3. [`plan()`] compares the two: an ordered list of [`Step`]s per table, refusals with their remedies, and notes.
+//! 3. [`plan()`] compares the two: an ordered list of [`PlannedChange`]s per table, refusals with their remedies, and notes.
 //! 4. [`text`] and [`json`] format the plan.
 //! 5. [`apply()`] makes the changes one by one on any store, and waits until each is in effect. There is no state
 //!    beside the tables themselves: an interrupted deploy is planned again.
@@ -36,7 +36,7 @@ pub use apply::{Event, Report, apply};
 pub use change::Change;
 pub use desired::{Desired, desired, own};
 pub use live::{Live, observe};
-pub use plan::{Plan, Refusal, Step, TablePlan, plan};
+pub use plan::{Plan, PlannedChange, Refusal, TablePlan, plan};
 pub use wait::{Patience, filled, ready};
 
 /// Options of a deploy.

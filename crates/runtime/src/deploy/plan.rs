@@ -27,7 +27,7 @@ pub struct TablePlan {
     /// Set if the store has the table.
     pub exists: bool,
     /// Changes, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PlannedChange>,
     /// Differences that cannot be applied.
     pub refusals: Vec<Refusal>,
     /// Notes for the user.
@@ -38,7 +38,7 @@ pub struct TablePlan {
 
 /// Change with an optional warning.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
+pub struct PlannedChange {
     /// Change to make.
     pub change: Change,
     /// Consequence to be aware of.
@@ -76,11 +76,11 @@ impl Plan {
 
 impl TablePlan {
     pub(super) fn step(&mut self, change: Change) {
-        self.steps.push(Step { change, warning: None });
+        self.steps.push(PlannedChange { change, warning: None });
     }
 
     pub(super) fn warned(&mut self, change: Change, warning: impl Into<String>) {
-        self.steps.push(Step { change, warning: Some(warning.into()) });
+        self.steps.push(PlannedChange { change, warning: Some(warning.into()) });
     }
 
     pub(super) fn refuse(&mut self, what: impl Into<String>, remedy: impl Into<String>) {

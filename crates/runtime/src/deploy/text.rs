@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use super::change::Change;
-use super::plan::{Plan, Step, TablePlan};
+use super::plan::{Plan, PlannedChange, TablePlan};
 
 /// Formats the plan: one paragraph per table, and a summary in the last line.
 #[must_use]
@@ -49,7 +49,7 @@ fn paragraph(out: &mut String, plan: &TablePlan) {
     out.push('\n');
 }
 
-fn mark(step: &Step) -> char {
+fn mark(step: &PlannedChange) -> char {
     match &step.change {
         change if change.destroys() => '-',
         Change::CreateTable(_) | Change::CreateIndex { .. } | Change::StreamOn(_) | Change::ExpiryOn(_) => '+',

@@ -51,12 +51,12 @@ pub(super) type Looking<'a> = dyn Fn(&str, Duration) + Send + Sync + 'a;
 /// Returns an error if the store fails, or the timeout expires.
 pub async fn filled(
     store: &dyn Execute,
-    surroundings: &dyn World,
+    world: &dyn World,
     table: &str,
     index: &str,
     patience: Patience,
 ) -> Result<(), DeployError> {
-    wait(store, surroundings, table, Until::Filled(index), patience, &|_, _| {}).await
+    wait(store, world, table, Until::Filled(index), patience, &|_, _| {}).await
 }
 
 /// Waits until a table is active and none of its indexes is being created or deleted.
@@ -64,18 +64,13 @@ pub async fn filled(
 /// # Errors
 ///
 /// Returns an error if the store fails, or the timeout expires.
-pub async fn ready(
-    store: &dyn Execute,
-    surroundings: &dyn World,
-    table: &str,
-    patience: Patience,
-) -> Result<(), DeployError> {
-    wait(store, surroundings, table, Until::Ready, patience, &|_, _| {}).await
+pub async fn ready(store: &dyn Execute, world: &dyn World, table: &str, patience: Patience) -> Result<(), DeployError> {
+    wait(store, world, table, Until::Ready, patience, &|_, _| {}).await
 }
 
 pub(super) async fn wait(
     store: &dyn Execute,
-    surroundings: &dyn World,
+    world: &dyn World,
     table: &str,
     until: Until<'_>,
     patience: Patience,
@@ -89,7 +84,7 @@ pub(super) async fn wait(
             return Err(DeployError::TooLong { table: table.to_owned(), what });
         }
         looking(&what, waited);
-        surroundings.sleep(pause).await;
+        world.sleep(pause).await;
         waited += pause;
         pause = (pause * 2).min(BETWEEN_LOOKS_MAX);
     }

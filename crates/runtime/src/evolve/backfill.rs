@@ -155,9 +155,9 @@ impl Migration {
 
     async fn carry_one(&self, form: &Form, item: &Attributes) -> Result<(Carried, f64), MigrateError> {
         let mut units = 0.0;
-        let mut tries = Tries::new(&*self.surroundings, TRIES_MAX);
+        let mut tries = Tries::new(&*self.world, TRIES_MAX);
         while tries.next().await {
-            let now = self.surroundings.now_millis();
+            let now = self.world.now_millis();
             let (done, spent) = match form.class(item) {
                 Class::Moved(mark) if tries.is_first() => follow(&*self.store, form, item, &mark, now).await?,
                 // The item changed in the meantime; the next run handles it.

@@ -226,7 +226,7 @@ impl Migration {
     }
 
     fn tries(&self) -> Tries<'_> {
-        Tries::new(&*self.surroundings, TRIES_MAX)
+        Tries::new(&*self.world, TRIES_MAX)
     }
 
     /// Rolls back: the old form becomes authoritative again, including the changes made since, as far as it can
@@ -246,7 +246,7 @@ impl Migration {
         let mut held = self.take(pace).await?;
         held.enter(Phase::RollingBack).await?;
         // ADR 0015: instances read the phase every REFRESH_MILLIS; after twice that time all of them refuse writes.
-        self.surroundings.sleep(Duration::from_millis(self.notice_millis)).await;
+        self.world.sleep(Duration::from_millis(self.notice_millis)).await;
         held.save().await?;
         let mut found = RolledBack::default();
         for (table, forms) in self.sources() {

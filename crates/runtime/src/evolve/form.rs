@@ -464,7 +464,7 @@ impl Form {
             let renamed = self.evolution.renames.iter().find(|(_, to, _)| to == id).filter(|_| !self.in_place);
             match (set, renamed) {
                 (Some((_, expr, _)), _) => known.extend(match &expr.kind {
-                    ExprKind::Place(keyform_language::schema::Place {
+                    ExprKind::ValuePath(keyform_language::schema::ValuePath {
                         origin: keyform_language::schema::Origin::Field(_, field),
                         ..
                     }) => Some(*field),
@@ -536,7 +536,7 @@ fn known_of(expr: &Expr, value: &AttributeValue) -> Option<Option<FieldId>> {
     match &expr.kind {
         ExprKind::Text(literal) | ExprKind::Number(literal) => is(literal).then_some(None),
         ExprKind::Bool(literal) => is(&literal.to_string()).then_some(None),
-        ExprKind::Place(keyform_language::schema::Place {
+        ExprKind::ValuePath(keyform_language::schema::ValuePath {
             origin: keyform_language::schema::Origin::Field(_, field),
             path,
         }) if path.is_empty() => Some(Some(*field)),
@@ -553,7 +553,7 @@ fn shown(expr: &Expr) -> String {
         ExprKind::Duration(seconds) => words.push_str(&format!("{seconds}s")),
         ExprKind::Bool(value) => words.push_str(&value.to_string()),
         ExprKind::Call { function, .. } => words.push_str(function),
-        ExprKind::Place(place) => words.push_str(&match &place.origin {
+        ExprKind::ValuePath(place) => words.push_str(&match &place.origin {
             keyform_language::schema::Origin::Field(_, field) => format!("${}", field.0),
             _ => "?".to_owned(),
         }),

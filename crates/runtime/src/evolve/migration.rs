@@ -25,7 +25,7 @@ pub(super) const PAGE_ITEMS: usize = 100;
 pub struct Migration {
     pub(super) checked: Arc<Checked>,
     pub(super) store: Arc<dyn Execute>,
-    pub(super) surroundings: Arc<dyn World>,
+    pub(super) world: Arc<dyn World>,
     pub(super) variables: BTreeMap<String, String>,
     pub(super) forms: Vec<Form>,
     pub(super) id: String,
@@ -145,7 +145,7 @@ impl Migration {
     pub fn new(
         checked: Arc<Checked>,
         store: Arc<dyn Execute>,
-        surroundings: Arc<dyn World>,
+        world: Arc<dyn World>,
         variables: BTreeMap<String, String>,
     ) -> Result<Self, MigrateError> {
         let forms = Form::all(&checked.model, &variables);
@@ -155,7 +155,7 @@ impl Migration {
             return Err(MigrateError::Variable(name.clone()));
         }
         let notice_millis = u64::try_from(2 * REFRESH_MILLIS).unwrap_or(0);
-        Ok(Self { checked, store, surroundings, variables, forms, id, notice_millis })
+        Ok(Self { checked, store, world, variables, forms, id, notice_millis })
     }
 
     /// Returns the same migration without the grace period of a rollback. Only safe when no instance of the
@@ -238,7 +238,7 @@ impl Migration {
     pub(super) async fn take(&self, pace: &Pace) -> Result<Held<'_>, MigrateError> {
         self.make_state_table().await?;
         let mut state = self.status().await?;
-        let now = self.surroundings.now_millis();
+        let now = self.world.now_millis();
         if let Some(lease) = &state.lease
             && lease.until_millis > now
             && lease.owner != pace.owner
@@ -264,7 +264,7 @@ impl Migration {
             Err(error) => return Err(error.into()),
         }
         self.wait_until_active(MIGRATIONS).await?;
-        Ok(state::wait_until_readable(self.store.as_ref(), &self.id, self.surroundings.as_ref()).await?)
+        Ok(state::wait_until_readable(self.store.as_ref(), &self.id, self.world.as_ref()).await?)
     }
 }
 
@@ -291,7 +291,7 @@ impl Held<'_> {
     }
 
     async fn write(&mut self, fence_before: i64) -> Result<(), MigrateError> {
-        let now = self.migration.surroundings.now_millis();
+        let now = self.migration.world.now_millis();
         self.state.written_millis = now;
         self.state.lease = Some(Lease { owner: self.owner.clone(), until_millis: now + LEASE_MILLIS });
         self.renewed = now;
@@ -310,7 +310,7 @@ impl Held<'_> {
     /// Releases the lease.
     pub(super) async fn release(mut self) -> Result<State, MigrateError> {
         self.state.lease = None;
-        self.state.written_millis = self.migration.surroundings.now_millis();
+        self.state.written_millis = self.migration.world.now_millis();
         match state::save(&*self.migration.store, &self.state, self.state.fence).await? {
             true => Ok(self.state),
             false => Err(MigrateError::LeaseLost),
@@ -322,7 +322,7 @@ impl Held<'_> {
         self.state.counts.units += units;
         self.pacing.spent += units;
         loop {
-            let now = self.migration.surroundings.now_millis();
+            let now = self.migration.world.now_millis();
             if now - self.renewed > LEASE_MILLIS / 3 {
                 self.save().await?;
             }
@@ -331,7 +331,7 @@ impl Held<'_> {
                 return Ok(());
             }
             let wait = u64::try_from(wait.min(LEASE_MILLIS / 6)).unwrap_or(0);
-            self.migration.surroundings.sleep(Duration::from_millis(wait)).await;
+            self.migration.world.sleep(Duration::from_millis(wait)).await;
         }
     }
 

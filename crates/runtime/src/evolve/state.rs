@@ -160,7 +160,7 @@ pub async fn load(store: &dyn Execute, id: &str) -> Result<Option<State>, Error>
 /// # Errors
 ///
 /// Returns an error if the store fails, or still does not find the table after ten minutes.
-pub async fn wait_until_readable(store: &dyn Execute, id: &str, surroundings: &dyn World) -> Result<(), Error> {
+pub async fn wait_until_readable(store: &dyn Execute, id: &str, world: &dyn World) -> Result<(), Error> {
     let mut looks = 0;
     loop {
         match get(store, MIGRATIONS, key(id)).await {
@@ -168,7 +168,7 @@ pub async fn wait_until_readable(store: &dyn Execute, id: &str, surroundings: &d
             Err(error) => return Err(error),
             Ok(_) => return Ok(()),
         }
-        surroundings.sleep(BETWEEN_LOOKS).await;
+        world.sleep(BETWEEN_LOOKS).await;
     }
 }
 

@@ -124,8 +124,8 @@ impl Migration {
             variables: self.variables.clone(),
             start: None,
             token: None,
-            now_millis: self.surroundings.now_millis(),
-            fresh: &self.surroundings,
+            now_millis: self.world.now_millis(),
+            fresh: &self.world,
             sealing: None,
         })
     }
@@ -140,7 +140,7 @@ impl Migration {
                     return Ok(());
                 }
             }
-            self.surroundings.sleep(BETWEEN_LOOKS).await;
+            self.world.sleep(BETWEEN_LOOKS).await;
         }
         Err(MigrateError::Store(Error::internal(format!("table {table} is still not ready after a day"))))
     }

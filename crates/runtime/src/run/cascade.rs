@@ -184,7 +184,7 @@ impl Runner {
             resumed.waiting += 1;
             return Ok(());
         };
-        let now = self.surroundings.now_millis();
+        let now = self.world.now_millis();
         let is_due = !matches!(intent.get(DUE), Some(AttributeValue::N(due)) if *due > now.into());
         if !is_due || !self.claim(&parent, intent.get(DUE), now + LEASE_MILLIS).await? {
             resumed.waiting += 1;
@@ -246,7 +246,7 @@ impl Runner {
     /// applied: [`Runner::resume_cascades`] continues.
     pub(super) async fn remove_dependents(&self, parents: &[Parent]) {
         for parent in parents.iter().filter(|parent| parent.cascades) {
-            let until = self.surroundings.now_millis() + LEASE_MILLIS;
+            let until = self.world.now_millis() + LEASE_MILLIS;
             if let Ok((ended, _)) = self.carry_out(parent, false, until).await {
                 // A remaining intent costs one more pass, which finds nothing.
                 drop(self.conclude(parent, ended).await);
@@ -270,7 +270,7 @@ impl Runner {
     async fn conclude(&self, parent: &Parent, ended: Ended) -> Result<bool, RunError> {
         let model = &self.checked.model;
         if ended == Ended::Later && !self.store.indexes_keep_up() {
-            let due = Some(self.surroundings.now_millis() + LATE_MILLIS);
+            let due = Some(self.world.now_millis() + LATE_MILLIS);
             let put = PutItem {
                 table: CASCADES.to_owned(),
                 item: parent.intent(model, due, true),
@@ -289,7 +289,7 @@ impl Runner {
 
     /// Renews the lease once half of it has passed.
     pub(super) async fn renew(&self, work: &mut Work<'_>) -> Result<(), RunError> {
-        let now = self.surroundings.now_millis();
+        let now = self.world.now_millis();
         if now + LEASE_MILLIS / 2 < work.due_millis {
             return Ok(());
         }

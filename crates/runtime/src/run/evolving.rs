@@ -11,7 +11,7 @@ use crate::evolve::{Class, Form};
 use keyform_language::Checked;
 use keyform_language::schema::EntityId;
 
-use super::{RunError, Runner, Settings};
+use super::{RunError, RunSettings, Runner};
 
 /// Evolutions of a model, and the last known phase of their migration.
 pub(super) struct Evolving {
@@ -22,7 +22,7 @@ pub(super) struct Evolving {
 
 impl Evolving {
     /// Returns the evolutions of a model; `None` if it has none.
-    pub(super) fn of(checked: &Checked, settings: &Settings) -> Option<Self> {
+    pub(super) fn of(checked: &Checked, settings: &RunSettings) -> Option<Self> {
         let forms = Form::all(&checked.model, &settings.variables);
         let id = state::id(&checked.model.name, &forms)?;
         let forms = forms.into_iter().map(|form| form.with_keys(settings.field_keys.clone())).collect();
@@ -33,7 +33,7 @@ impl Evolving {
 impl Runner {
     /// Returns the phase of the model's migration; reads it again when the cached one is too old.
     async fn phase(&self, evolving: &Evolving) -> Result<Phase, RunError> {
-        let now = self.surroundings.now_millis();
+        let now = self.world.now_millis();
         let known = *evolving.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((phase, at)) = known
             && (at..at + REFRESH_MILLIS).contains(&now)
@@ -107,7 +107,7 @@ impl Runner {
     }
 
     pub(super) fn converted(&self, form: &Form, old: &Attributes) -> Result<Attributes, RunError> {
-        Ok(form.converted(old, self.surroundings.now_millis())?)
+        Ok(form.converted(old, self.world.now_millis())?)
     }
 
     /// Returns the old item that becomes the one with this key, converted.
@@ -117,7 +117,7 @@ impl Runner {
         lookup: &Lookup,
         key: &Attributes,
     ) -> Result<Option<Attributes>, RunError> {
-        let found = candidates(&*self.store, form, lookup, self.surroundings.now_millis()).await?;
+        let found = candidates(&*self.store, form, lookup, self.world.now_millis()).await?;
         Ok(found.into_iter().map(|found| found.new).find(|new| form.new.key_of(new) == *key))
     }
 
@@ -140,7 +140,7 @@ impl Runner {
                     continue;
                 }
                 looked = true;
-                let old = candidates(&*self.store, form, &lookup, self.surroundings.now_millis()).await?;
+                let old = candidates(&*self.store, form, &lookup, self.world.now_millis()).await?;
                 searched.push(lookup);
                 found.extend(old.into_iter().map(|old| old.new).filter(|new| missing.contains(&form.new.key_of(new))));
             }

@@ -95,7 +95,7 @@ impl Runner {
         let entity = self.checked.model.entity(id);
         let ttl = entity.table.and_then(|table| self.checked.model.table(table).ttl.as_ref());
         let end = ttl.filter(|ttl| entity.field_named(&ttl.value).is_some()).and_then(|ttl| item.get(&ttl.value));
-        let now = self.surroundings.now_millis().div_euclid(1000);
+        let now = self.world.now_millis().div_euclid(1000);
         matches!(end.map(|end| end.to_tree()), Some(AttributeValue::N(end)) if end < now.into())
     }
 

@@ -151,19 +151,19 @@ impl Runner {
     /// Generates a new ULID.
     #[must_use]
     pub fn fresh_id(&self) -> String {
-        self.surroundings.ulid()
+        self.world.ulid()
     }
 
     /// Returns the clock, timer and randomness that calls use.
     #[must_use]
     pub fn world(&self) -> &Arc<dyn World> {
-        &self.surroundings
+        &self.world
     }
 
     /// Returns the current time in milliseconds since 1970, as its world reports it.
     #[must_use]
     pub fn now_millis(&self) -> i64 {
-        self.surroundings.now_millis()
+        self.world.now_millis()
     }
 
     fn table_name(&self, table: &keyform_language::schema::Table) -> String {
@@ -344,7 +344,7 @@ impl Runner {
 
     /// Converts an item of the result; `None` if it expired or is not part of the result.
     fn shown(&self, live: &LiveRead, item: Item) -> Result<Option<(Item, Found)>, RunError> {
-        let now_secs = self.surroundings.now_millis().div_euclid(1000);
+        let now_secs = self.world.now_millis().div_euclid(1000);
         if live.expires(&item).is_some_and(|last| last < now_secs) {
             return Ok(None);
         }

@@ -279,7 +279,7 @@ impl<'a> Merge<'a> {
     /// Returns the matching old items, converted, in the order of the read.
     async fn old_items(&self) -> Result<VecDeque<Attributes>, RunError> {
         let condition = self.next.as_ref().and_then(key_condition);
-        let now = self.runner.surroundings.now_millis();
+        let now = self.runner.world.now_millis();
         let mut items: Vec<Attributes> = Vec::new();
         for form in &self.forms {
             let in_stream = form.in_place && self.plan.index.is_none_or(|index| form.fills(index));

@@ -73,14 +73,14 @@ pub struct Runner {
     checked: Arc<Checked>,
     patterns: Arc<Patterns>,
     store: Arc<dyn Execute>,
-    surroundings: Arc<dyn World>,
-    settings: Arc<Settings>,
+    world: Arc<dyn World>,
+    settings: Arc<RunSettings>,
     evolving: Option<Arc<evolving::Evolving>>,
 }
 
 /// Settings of a [`Runner`] that depend on the deployment, not on the model.
 #[derive(Clone, Default)]
-pub struct Settings {
+pub struct RunSettings {
     /// Values of the variables in table names, such as `stage`.
     pub variables: BTreeMap<String, String>,
     /// HMAC key that signs cursors. All instances that serve the same clients need the same key.
@@ -91,10 +91,10 @@ pub struct Settings {
     pub field_keys: Option<Arc<Keyring>>,
 }
 
-impl std::fmt::Debug for Settings {
+impl std::fmt::Debug for RunSettings {
     /// Omits the cursor key.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Settings")
+        f.debug_struct("RunSettings")
             .field("variables", &self.variables)
             .field("without_transactions", &self.without_transactions)
             .field("field_keys", &self.field_keys)
@@ -143,8 +143,8 @@ impl Runner {
     pub fn new(
         checked: Arc<Checked>,
         store: Arc<dyn Execute>,
-        surroundings: Arc<dyn World>,
-        settings: Settings,
+        world: Arc<dyn World>,
+        settings: RunSettings,
     ) -> Result<Self, RunError> {
         if checked.has_errors() {
             return Err(RunError::NotChecked);
@@ -155,7 +155,7 @@ impl Runner {
         let checked = Arc::new(deployed(Arc::unwrap_or_clone(checked), &settings.variables));
         let patterns = Arc::new(Patterns::of(&checked.model));
         let evolving = evolving::Evolving::of(&checked, &settings).map(Arc::new);
-        Ok(Self { checked, patterns, store, surroundings, settings: Arc::new(settings), evolving })
+        Ok(Self { checked, patterns, store, world, settings: Arc::new(settings), evolving })
     }
 
     /// Returns the model. `physical` of each table holds its name in the store, with variables replaced.
@@ -247,8 +247,8 @@ impl Runner {
             variables: BTreeMap::new(),
             start: None,
             token: None,
-            now_millis: self.surroundings.now_millis(),
-            fresh: &self.surroundings,
+            now_millis: self.world.now_millis(),
+            fresh: &self.world,
             sealing: None,
         }
     }

@@ -6,7 +6,7 @@ use keyform_core::AttributeValue;
 
 use keyform_language::bind;
 use keyform_language::document::ast::BinaryOp;
-use keyform_language::schema::{Expr, ExprKind, GuardId, Origin, Parameter, Permission, Place, ReadId};
+use keyform_language::schema::{Expr, ExprKind, GuardId, Origin, Parameter, Permission, ReadId, ValuePath};
 
 use super::{Answer, Call, Caller, RunError, Runner};
 
@@ -105,7 +105,7 @@ impl Runner {
         call: &Call,
         lets: &[Option<AttributeValue>],
     ) -> Result<Expr, RunError> {
-        if let ExprKind::Place(Place { origin: Origin::Read { read, arguments, field }, .. }) = &expr.kind {
+        if let ExprKind::ValuePath(ValuePath { origin: Origin::Read { read, arguments, field }, .. }) = &expr.kind {
             let mut values = Vec::new();
             for argument in arguments {
                 values.push(Box::pin(self.permit_value(argument, parameters, call, lets)).await?);

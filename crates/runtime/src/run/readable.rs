@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use keyform_core::{AttributeValue, Attributes, Item};
 
-use keyform_language::schema::{ExprKind, Origin, Parameter, Permission, Place, Read, Result as ReadResult, Test};
+use keyform_language::schema::{ExprKind, Origin, Parameter, Permission, Read, Result as ReadResult, Test, ValuePath};
 
 use super::known::{Known, OnlyKnown};
 use super::{Call, Caller, Fields, Found, Runner};
@@ -85,7 +85,7 @@ fn decides(read: &Read, number: usize) -> bool {
     let Some(Permission::When(condition)) = &read.allow else { return false };
     let mut found = false;
     condition.walk(&mut |expr| {
-        found |= matches!(&expr.kind, ExprKind::Place(Place { origin: Origin::Parameter(of), .. }) if *of == number);
+        found |= matches!(&expr.kind, ExprKind::ValuePath(ValuePath { origin: Origin::Parameter(of), .. }) if *of == number);
     });
     found
 }

@@ -84,7 +84,7 @@ impl Runner {
                 continue;
             }
             self.remove_children(work, &child).await?;
-            let due = Some(self.surroundings.now_millis() + LATE_MILLIS);
+            let due = Some(self.world.now_millis() + LATE_MILLIS);
             intents.extend(lags.then(|| child.intent(&self.checked.model, due, true)));
         }
         for piece in intents.chunks(BATCH_ITEMS_MAX) {
@@ -97,7 +97,7 @@ impl Runner {
 
     /// Deletes children whose own dependents are gone.
     async fn remove(&self, work: &Work<'_>, children: Children) -> Result<(), Stopped> {
-        let now = self.surroundings.now_millis();
+        let now = self.world.now_millis();
         let mut removals: Vec<Vec<TransactAction>> = Vec::new();
         for item in &children.items {
             let model = &self.checked.model;
@@ -196,7 +196,7 @@ impl Runner {
             let Some(item) = self.current(table, key).await? else { continue };
             let item = item.to_attributes();
             if refers(model, children.entity, &children.refers, &item) {
-                let now = self.surroundings.now_millis();
+                let now = self.world.now_millis();
                 kept.push(bind::removal(model, children.entity, &item, &children.refers, now)?);
             }
         }

@@ -114,7 +114,7 @@ impl Runner {
                 Err(SealError::NotSealed { .. }) => old.clone(),
                 opened => opened?,
             };
-            let salt = self.surroundings.token(SALT_BYTES);
+            let salt = self.world.token(SALT_BYTES);
             changes.push((field, old, Sealing { ring, salt }.seal(&place, &plain)));
         }
         done.seen += u64::from(entity.encrypted_fields().next().is_some());

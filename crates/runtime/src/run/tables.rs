@@ -121,7 +121,7 @@ impl Runner {
             if self.describe(table).await?.is_some_and(|description| is_active(&description)) {
                 return Ok(());
             }
-            self.surroundings.sleep(BETWEEN_LOOKS).await;
+            self.world.sleep(BETWEEN_LOOKS).await;
         }
         Err(RunError::Busy)
     }

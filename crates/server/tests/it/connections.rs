@@ -5,7 +5,7 @@ use keyform_server::{Limits, Running};
 
 fn server(connections_max: usize, connections_per_address_max: Option<usize>) -> Running {
     let limits = Limits { connections_max, connections_per_address_max, ..Limits::default() };
-    start(keyform_server::Settings { limits, ..settings() })
+    start(keyform_server::ServerSettings { limits, ..settings() })
 }
 
 fn get(server: &Running, path: &str) -> Answer {

@@ -5,7 +5,7 @@ use std::net::Shutdown;
 use std::sync::Arc;
 
 use crate::support::{Client, Stub, operation_head, settings, start};
-use keyform_server::{Server, Settings};
+use keyform_server::{Server, ServerSettings};
 
 const GOOD: &str = "GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n";
 
@@ -91,7 +91,7 @@ fn heads_are_bounded_and_the_refusal_arrives() {
 
 #[test]
 fn connections_that_wait_are_served_when_the_server_stops() {
-    let server = Server::bind(Settings { workers: 2, ..settings() }).unwrap();
+    let server = Server::bind(ServerSettings { workers: 2, ..settings() }).unwrap();
     let address = server.address();
     let mut clients: Vec<_> = (0..64).map(|_| Client::to(address)).collect();
     for client in &mut clients {

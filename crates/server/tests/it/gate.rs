@@ -3,7 +3,7 @@
 
 use crate::support::{self, Answer, Client, settings, start};
 use keyform_flow::TokenKeys;
-use keyform_server::{Credentials, MetricsAddress, Running, Security, Server, Settings, StartError};
+use keyform_server::{Credentials, MetricsAddress, Running, Security, Server, ServerSettings, StartError};
 
 const PATHS: [(&str, &str); 8] = [
     ("POST", "/"),
@@ -41,7 +41,7 @@ fn handshake(server: &Running, headers: &str) -> Answer {
 #[test]
 fn development_answers_for_its_own_hosts_on_every_path() {
     let allowed_hosts = vec!["keyform.test".to_owned()];
-    let server = start(Settings { allowed_hosts, ..settings() });
+    let server = start(ServerSettings { allowed_hosts, ..settings() });
     let port = server.address().port();
     for (host, expected) in [
         ("localhost", None),
@@ -140,7 +140,8 @@ fn a_target_with_a_host_of_its_own_names_the_same_one() {
 
 #[test]
 fn one_host_is_wanted_in_every_state() {
-    for settings in [settings(), Settings { credentials: credentials(), token_keys: token_keys(), ..settings() }] {
+    for settings in [settings(), ServerSettings { credentials: credentials(), token_keys: token_keys(), ..settings() }]
+    {
         let server = start(settings);
         for (method, path) in PATHS {
             assert_eq!(send(&server, method, path, "").status, 400, "{path}");
@@ -149,17 +150,17 @@ fn one_host_is_wanted_in_every_state() {
     }
     let old = "GET /healthz HTTP/1.0\r\n\r\n";
     assert_eq!(Client::connect(&start(settings())).request(old, b"").status, 400);
-    let secured = start(Settings { credentials: credentials(), ..settings() });
+    let secured = start(ServerSettings { credentials: credentials(), ..settings() });
     assert_eq!(Client::connect(&secured).request(old, b"").status, 200);
 }
 
 #[test]
 fn a_signature_counts_for_more_than_a_host() {
-    let server = start(Settings { credentials: credentials(), ..settings() });
+    let server = start(ServerSettings { credentials: credentials(), ..settings() });
     let answer = send(&server, "POST", "/", "host: db.example\r\norigin: https://app.example\r\n");
     assert!(answer.text().contains("MissingAuthenticationToken"), "{}", answer.text());
     let allowed_hosts = vec!["db.example".to_owned()];
-    let narrow = start(Settings { credentials: credentials(), allowed_hosts, ..settings() });
+    let narrow = start(ServerSettings { credentials: credentials(), allowed_hosts, ..settings() });
     for (path, host, expected) in [
         ("/", "db.example", 200),
         ("/", "10.0.0.7", 421),
@@ -170,7 +171,7 @@ fn a_signature_counts_for_more_than_a_host() {
         assert_eq!(send(&narrow, "GET", path, &format!("host: {host}\r\n")).status, expected, "{path} {host}");
     }
     // A token key only, on loopback: the host list applies.
-    let tokens = start(Settings { token_keys: token_keys(), ..settings() });
+    let tokens = start(ServerSettings { token_keys: token_keys(), ..settings() });
     assert_eq!(send(&tokens, "GET", "/v1", "host: evil.example\r\n").status, 421);
     assert_eq!(send(&tokens, "GET", "/v1", "host: localhost\r\norigin: https://app.example\r\n").status, 200);
 }
@@ -186,7 +187,7 @@ fn a_half_without_protection_is_closed_beside_one_that_has_it() {
         (credentials(), token_keys(), Security::Full),
     ];
     for (credentials, token_keys, security) in states {
-        let server = start(Settings { credentials, token_keys, ..settings() });
+        let server = start(ServerSettings { credentials, token_keys, ..settings() });
         assert_eq!(server.security(), security);
         let host = "host: localhost\r\n";
         let caller = "host: localhost\r\nx-keyform-caller: userId=ada\r\ncontent-type: application/json\r\n";
@@ -217,14 +218,14 @@ fn a_half_without_protection_is_closed_beside_one_that_has_it() {
 
 #[test]
 fn an_address_for_others_needs_what_it_serves_protected() {
-    let reachable = |settings: Settings| Server::bind(Settings { host: "0.0.0.0".to_owned(), ..settings });
-    let open = |operations| reachable(Settings { operations, ..settings() }).unwrap_err();
+    let reachable = |settings: ServerSettings| Server::bind(ServerSettings { host: "0.0.0.0".to_owned(), ..settings });
+    let open = |operations| reachable(ServerSettings { operations, ..settings() }).unwrap_err();
     assert!(matches!(open(true), StartError::Unprotected { .. }));
     assert!(matches!(open(false), StartError::WithoutTokens { .. }));
     for settings in [
-        Settings { credentials: credentials(), ..settings() },
-        Settings { token_keys: token_keys(), ..settings() },
-        Settings { token_keys: token_keys(), operations: false, ..settings() },
+        ServerSettings { credentials: credentials(), ..settings() },
+        ServerSettings { token_keys: token_keys(), ..settings() },
+        ServerSettings { token_keys: token_keys(), operations: false, ..settings() },
     ] {
         let server = reachable(settings).unwrap().start(std::sync::Arc::new(support::Stub::default()), None).unwrap();
         for probe in ["/healthz", "/readyz"] {
@@ -235,7 +236,7 @@ fn an_address_for_others_needs_what_it_serves_protected() {
 
 #[test]
 fn metrics_are_read_with_an_access_key() {
-    let server = start(Settings { credentials: credentials(), ..settings() });
+    let server = start(ServerSettings { credentials: credentials(), ..settings() });
     // AKIDEXAMPLE with its secret; with a wrong secret; an unknown key.
     for (given, expected) in [
         ("QUtJREVYQU1QTEU6d0phbHJYVXRuRkVNSS9LN01ERU5HK2JQeFJmaUNZRVhBTVBMRUtFWQ==", 200),
@@ -258,7 +259,7 @@ fn metrics_are_read_with_an_access_key() {
 #[test]
 fn metrics_have_a_port_of_their_own_when_asked_for() {
     let metrics_address = Some(MetricsAddress { host: "127.0.0.1".to_owned(), port: 0 });
-    let server = start(Settings { credentials: credentials(), metrics_address, ..settings() });
+    let server = start(ServerSettings { credentials: credentials(), metrics_address, ..settings() });
     assert_eq!(send(&server, "GET", "/metrics", "host: localhost\r\n").status, 404);
     let url = server.metrics_url().unwrap();
     let address = url.strip_prefix("http://").unwrap().strip_suffix("/metrics").unwrap().to_owned();
@@ -284,9 +285,9 @@ fn metrics_have_a_port_of_their_own_when_asked_for() {
 
 #[test]
 fn metrics_on_all_addresses_of_a_development_machine_answer_no_foreign_name() {
-    let started = |settings: Settings| {
+    let started = |settings: ServerSettings| {
         let metrics_address = Some(MetricsAddress { host: "0.0.0.0".to_owned(), port: 0 });
-        start(Settings { metrics_address, ..settings })
+        start(ServerSettings { metrics_address, ..settings })
     };
     let ask = |server: &Running, host: &str| {
         let url = server.metrics_url().unwrap();
@@ -295,20 +296,20 @@ fn metrics_on_all_addresses_of_a_development_machine_answer_no_foreign_name() {
         Client::to(format!("127.0.0.1:{port}").parse().unwrap()).request(&request, b"").status
     };
     let allowed_hosts = vec!["host.docker.internal".to_owned()];
-    let server = started(Settings { allowed_hosts, ..settings() });
+    let server = started(ServerSettings { allowed_hosts, ..settings() });
     for (host, expected) in
         [("localhost", 200), ("192.0.2.7:9100", 200), ("host.docker.internal", 200), ("evil.example", 421)]
     {
         assert_eq!(ask(&server, host), expected, "{host}");
     }
     // A published server is reached by the name that its network gives it.
-    assert_eq!(ask(&started(Settings { credentials: credentials(), ..settings() }), "keyform"), 200);
+    assert_eq!(ask(&started(ServerSettings { credentials: credentials(), ..settings() }), "keyform"), 200);
 }
 
 #[test]
 fn a_name_that_is_no_host_is_refused_at_the_start() {
     for name in ["http://keyform.test", "keyform.test:8000", "*", ""] {
-        let refused = Server::bind(Settings { allowed_hosts: vec![name.to_owned()], ..settings() }).unwrap_err();
+        let refused = Server::bind(ServerSettings { allowed_hosts: vec![name.to_owned()], ..settings() }).unwrap_err();
         assert!(refused.to_string().contains("an allowed host is"), "{refused}");
     }
 }

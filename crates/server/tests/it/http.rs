@@ -121,7 +121,7 @@ fn long_answer_is_packed_when_asked_for() {
 #[test]
 fn too_large_body_is_refused_before_it_is_read() {
     let limits = Limits { body_bytes_max: 1000, ..Limits::default() };
-    let server = start(keyform_server::Settings { limits, ..settings() });
+    let server = start(keyform_server::ServerSettings { limits, ..settings() });
     let mut client = Client::connect(&server);
     client.send(operation_head("ListTables", "", 1001).as_bytes());
     let answer = client.answer().unwrap();
@@ -133,7 +133,7 @@ fn too_large_body_is_refused_before_it_is_read() {
 #[test]
 fn too_large_chunked_body_is_refused_when_it_passes_the_limit() {
     let limits = Limits { body_bytes_max: 1000, ..Limits::default() };
-    let server = start(keyform_server::Settings { limits, ..settings() });
+    let server = start(keyform_server::ServerSettings { limits, ..settings() });
     let mut client = Client::connect(&server);
     let head = operation_head("ListTables", "transfer-encoding: chunked\r\n", 0).replace("content-length: 0\r\n", "");
     client.send(head.as_bytes());
@@ -144,7 +144,7 @@ fn too_large_chunked_body_is_refused_when_it_passes_the_limit() {
 #[test]
 fn small_body_that_unpacks_to_a_large_one_is_refused() {
     let limits = Limits { body_bytes_max: 100_000, ..Limits::default() };
-    let server = start(keyform_server::Settings { limits, ..settings() });
+    let server = start(keyform_server::ServerSettings { limits, ..settings() });
     let bomb = gzip(&vec![b' '; 10_000_000]);
     assert!(bomb.len() < 100_000);
     let answer = Client::connect(&server).operation("ListTables", "content-encoding: gzip\r\n", &bomb);
@@ -155,7 +155,7 @@ fn small_body_that_unpacks_to_a_large_one_is_refused() {
 fn bombs_are_refused_without_taking_the_memory_of_other_bodies() {
     // No room for even one large body: a bomb that acquired a share would wait for itself.
     let limits = Limits { body_bytes_max: 1_000_000, large_bodies_bytes_max: 1, ..Limits::default() };
-    let server = start(keyform_server::Settings { limits, workers: 1, ..settings() });
+    let server = start(keyform_server::ServerSettings { limits, workers: 1, ..settings() });
     let one_member = gzip(&vec![b' '; 50_000_000]);
     let many_members: Vec<u8> = gzip(&vec![b' '; 200_000]).repeat(40);
     let empty_members: Vec<u8> = gzip(b"").repeat(2000).into_iter().chain(gzip(&vec![b' '; 2_000_000])).collect();
@@ -177,7 +177,7 @@ fn bombs_are_refused_without_taking_the_memory_of_other_bodies() {
 #[test]
 fn large_packed_body_is_unpacked_within_the_budget() {
     let limits = Limits { large_bodies_bytes_max: 1, ..Limits::default() };
-    let server = start(keyform_server::Settings { limits, ..settings() });
+    let server = start(keyform_server::ServerSettings { limits, ..settings() });
     let body = format!("{{\"Limit\":1{}}}", " ".repeat(3_000_000));
     let packed: Vec<u8> = gzip(body.as_bytes());
     let stored = gzip_with(body.as_bytes(), Compression::none());
@@ -191,7 +191,7 @@ fn large_packed_body_is_unpacked_within_the_budget() {
 #[test]
 fn slow_body_is_given_up() {
     let timeouts = Timeouts { body: Duration::from_millis(50), ..Timeouts::default() };
-    let server = start(keyform_server::Settings { timeouts, ..settings() });
+    let server = start(keyform_server::ServerSettings { timeouts, ..settings() });
     let mut client = Client::connect(&server);
     client.send(operation_head("ListTables", "", 10).as_bytes());
     client.send(b"{");
@@ -202,7 +202,7 @@ fn slow_body_is_given_up() {
 #[test]
 fn slow_head_and_idle_connection_are_closed() {
     let timeouts = Timeouts { idle: Duration::from_millis(50), ..Timeouts::default() };
-    let server = start(keyform_server::Settings { timeouts, ..settings() });
+    let server = start(keyform_server::ServerSettings { timeouts, ..settings() });
     let mut slow = Client::connect(&server);
     slow.send(b"POST / HTTP/1.1\r\nhost: loc");
     assert!(slow.is_closed());
@@ -232,7 +232,7 @@ fn client_that_closes_its_side_is_still_answered() {
 #[test]
 fn client_that_does_not_take_its_answers_is_cut_off() {
     let timeouts = Timeouts { write: Duration::from_millis(50), ..Timeouts::default() };
-    let server = start(keyform_server::Settings { timeouts, ..settings() });
+    let server = start(keyform_server::ServerSettings { timeouts, ..settings() });
     let mut client = Client::connect(&server);
     let body = format!("{{\"Limit\":{LONG}}}");
     let request = [operation_head("ListTables", "", body.len()).as_bytes(), body.as_bytes()].concat();
@@ -294,7 +294,7 @@ fn large_body_and_large_answer_are_served_beside_the_workers() {
 #[test]
 fn large_bodies_take_turns() {
     let limits = Limits { large_bodies_bytes_max: 1, ..Limits::default() };
-    let server = start(keyform_server::Settings { limits, workers: 2, ..settings() });
+    let server = start(keyform_server::ServerSettings { limits, workers: 2, ..settings() });
     let body = format!("{{\"Limit\":1{}}}", " ".repeat(1024 * 1024));
     let packed = gzip(body.as_bytes());
     std::thread::scope(|scope| {
@@ -361,7 +361,7 @@ fn figures_count_operations_and_errors() {
 #[test]
 fn connections_beyond_the_limit_are_turned_away() {
     let limits = Limits { connections_max: 1, ..Limits::default() };
-    let server = start(keyform_server::Settings { limits, ..settings() });
+    let server = start(keyform_server::ServerSettings { limits, ..settings() });
     let mut first = Client::connect(&server);
     assert_eq!(first.list_tables("", 1).status, 200);
     let mut second = Client::connect(&server);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::support::{Answer, Client, settings, start};
-use keyform_server::{Credentials, Settings};
+use keyform_server::{Credentials, ServerSettings};
 use keyform_world::testing::ManualWorld;
 
 /// Signature that botocore computes for the request below.
@@ -11,14 +11,14 @@ const SIGNATURE: &str = "2c15ed7ee8360be5191c4f7fa4c3786076090b77a41d66fafd26efa
 /// 2015-08-30 12:36:00 UTC.
 const SIGNED_AT_SECS: u64 = 1_440_938_160;
 
-fn protected(now_secs: u64) -> Settings {
+fn protected(now_secs: u64) -> ServerSettings {
     let secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY".to_owned();
     let credentials = Credentials::new([("AKIDEXAMPLE".to_owned(), secret)]);
     let world = Arc::new(ManualWorld::at_ms(now_secs * 1000));
-    Settings { credentials, world, ..settings() }
+    ServerSettings { credentials, world, ..settings() }
 }
 
-fn send(settings: Settings, access_key: &str, signature: &str) -> Answer {
+fn send(settings: ServerSettings, access_key: &str, signature: &str) -> Answer {
     let server = start(settings);
     let head = format!(
         "POST / HTTP/1.1\r\nhost: localhost:8000\r\ncontent-type: application/x-amz-json-1.0\r\nx-amz-target: DynamoDB_20120810.ListTables\r\nx-amz-date: 20150830T123600Z\r\ncontent-length: 2\r\nauthorization: AWS4-HMAC-SHA256 Credential={access_key}/20150830/us-east-1/dynamodb/aws4_request, SignedHeaders=content-type;host;x-amz-date;x-amz-target, Signature={signature}\r\n\r\n"

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::support::{self, Client, Stub, WAIT, settings, start};
-use keyform_server::{Credentials, Server, Settings, StartError, Timeouts};
+use keyform_server::{Credentials, Server, ServerSettings, StartError, Timeouts};
 
-fn refusal(settings: Settings) -> StartError {
+fn refusal(settings: ServerSettings) -> StartError {
     Server::bind(settings).unwrap_err()
 }
 
@@ -20,7 +20,7 @@ fn free_port_is_taken_and_told() {
 #[test]
 fn port_in_use_is_refused_with_advice() {
     let server = start(settings());
-    let refused = refusal(Settings { port: server.address().port(), ..settings() });
+    let refused = refusal(ServerSettings { port: server.address().port(), ..settings() });
     assert!(matches!(refused, StartError::PortInUse { .. }));
     assert!(refused.to_string().contains("another port"), "{refused}");
 }
@@ -28,18 +28,18 @@ fn port_in_use_is_refused_with_advice() {
 #[test]
 fn address_for_others_is_refused_without_credentials() {
     for host in ["0.0.0.0", "::", "[::]"] {
-        let refused = refusal(Settings { host: host.to_owned(), ..settings() });
+        let refused = refusal(ServerSettings { host: host.to_owned(), ..settings() });
         assert!(matches!(refused, StartError::Unprotected { .. }), "{refused}");
         assert!(refused.to_string().contains("keyform credentials add"), "{refused}");
     }
     let credentials = Credentials::new([("id".to_owned(), "secret".to_owned())]);
-    let server = start(Settings { host: "0.0.0.0".to_owned(), credentials, ..settings() });
+    let server = start(ServerSettings { host: "0.0.0.0".to_owned(), credentials, ..settings() });
     assert!(server.url().starts_with("http://127.0.0.1:"));
 }
 
 #[test]
 fn unknown_host_is_refused() {
-    let refused = refusal(Settings { host: "no such host".to_owned(), ..settings() });
+    let refused = refusal(ServerSettings { host: "no such host".to_owned(), ..settings() });
     assert!(matches!(refused, StartError::UnknownHost { .. }), "{refused}");
 }
 
@@ -66,7 +66,7 @@ fn running_request_is_answered_before_the_server_stops() {
 #[test]
 fn request_on_its_way_is_answered_while_the_server_stops() {
     let timeouts = Timeouts { linger: Duration::from_secs(10), ..Timeouts::default() };
-    let server = start(Settings { timeouts, ..settings() });
+    let server = start(ServerSettings { timeouts, ..settings() });
     let address = server.address();
     let mut client = Client::connect(&server);
     assert_eq!(client.list_tables("", 1).status, 200);
@@ -84,7 +84,7 @@ fn request_on_its_way_is_answered_while_the_server_stops() {
 fn request_that_does_not_end_is_cut_off() {
     let stub = Arc::new(Stub::default());
     let timeouts = Timeouts { drain: Duration::from_millis(20), ..Timeouts::default() };
-    let server = Server::bind(Settings { timeouts, ..settings() }).unwrap().start(stub.clone(), None).unwrap();
+    let server = Server::bind(ServerSettings { timeouts, ..settings() }).unwrap().start(stub.clone(), None).unwrap();
     let mut client = Client::connect(&server);
     client.send(support::operation_head("ListTables", "", 12).as_bytes());
     client.send(format!("{{\"Limit\":{WAIT}}}").as_bytes());

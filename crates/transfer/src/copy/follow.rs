@@ -22,7 +22,7 @@ pub(super) async fn position(copier: &Copier, source: &TableDescription) -> Resu
         Some(_) => return Err(CopyError::NoImages(source.name.clone())),
         None => return Err(FeedError::NoStream { table: source.name.clone() }.into()),
     }
-    let feed = Feed::open(copier.from.clone(), copier.surroundings.clone(), &source.name, From::Now).await?;
+    let feed = Feed::open(copier.from.clone(), copier.world.clone(), &source.name, From::Now).await?;
     Ok(feed.position().to_text())
 }
 
@@ -41,18 +41,18 @@ pub(super) async fn follow(
         FeedError::TooOld => CopyError::Trimmed(table.to_owned()),
         error => error.into(),
     };
-    let mut feed = Feed::open(copier.from.clone(), copier.surroundings.clone(), table, From::Position(position))
+    let mut feed = Feed::open(copier.from.clone(), copier.world.clone(), table, From::Position(position))
         .await
         .map_err(trimmed)?;
     let mut stop = until.stop.clone();
-    let mut quiet_since = copier.surroundings.now_millis();
+    let mut quiet_since = copier.world.now_millis();
     loop {
         // Check for the stop signal before reading, so that everything written before it is read.
         let is_last = *stop.borrow_and_update();
         let batch = feed.read().await.map_err(trimmed)?;
         if !batch.changes.is_empty() {
             bring(writer, &batch.changes).await?;
-            quiet_since = copier.surroundings.now_millis();
+            quiet_since = copier.world.now_millis();
         }
         let text = batch.position.to_text();
         copier.checkpoint.update(table, |state| state.position = Some(text))?;
@@ -60,7 +60,7 @@ pub(super) async fn follow(
         if !batch.caught_up {
             continue;
         }
-        let quiet = copier.surroundings.now_millis() - quiet_since;
+        let quiet = copier.world.now_millis() - quiet_since;
         if is_last || until.idle_millis.is_some_and(|idle| quiet >= idle) {
             return Ok(tally.changes_so_far());
         }
@@ -80,7 +80,7 @@ async fn rest(copier: &Copier, feed: &Feed, stop: &mut tokio::sync::watch::Recei
     tokio::select! {
         () = feed.wait() => {}
         () = told => {}
-        () = copier.surroundings.sleep(std::time::Duration::from_millis(left)) => {}
+        () = copier.world.sleep(std::time::Duration::from_millis(left)) => {}
     }
 }
 

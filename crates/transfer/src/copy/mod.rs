@@ -97,7 +97,7 @@ pub struct Copier {
     /// Target store.
     pub to: Arc<dyn Execute>,
     /// Clock and timer.
-    pub surroundings: Arc<dyn World>,
+    pub world: Arc<dyn World>,
     /// Segments, budget, verification and follow mode.
     pub settings: CopySettings,
     /// Progress; shared by the tables of one copy.
@@ -131,8 +131,8 @@ impl Copier {
         let writer = Writer {
             store: self.to.clone(),
             table: to.to_owned(),
-            surroundings: self.surroundings.clone(),
-            budget: Arc::new(Budget::new(self.settings.write_units, self.surroundings.clone())),
+            world: self.world.clone(),
+            budget: Arc::new(Budget::new(self.settings.write_units, self.world.clone())),
         };
         segment::all(self, from, &writer, &tally).await?;
         let changes = match &self.settings.follow {
@@ -153,7 +153,7 @@ impl Copier {
         tally.phase(Phase::Verifying);
         let segments = self.settings.segments;
         let attribute = target::expires_by(&*self.from, from).await?;
-        let now_secs = self.surroundings.now_millis() / 1000;
+        let now_secs = self.world.now_millis() / 1000;
         let mortal = attribute.map(|attribute| Mortal { attribute, until_secs: now_secs + EXPIRY_MARGIN_SECS });
         let (source, target) = tokio::join!(
             fingerprint(self.from.clone(), from, segments, mortal.clone()),

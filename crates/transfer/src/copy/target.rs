@@ -42,7 +42,7 @@ pub(crate) async fn prepare(copier: &Copier, source: &TableDescription, to: &str
 }
 
 async fn ready(copier: &Copier, table: &str) -> Result<(), CopyError> {
-    Ok(deploy::ready(&*copier.to, &*copier.surroundings, table, Patience::default()).await?)
+    Ok(deploy::ready(&*copier.to, &*copier.world, table, Patience::default()).await?)
 }
 
 pub(crate) async fn is_empty(store: &dyn Execute, table: &str) -> Result<bool, Error> {

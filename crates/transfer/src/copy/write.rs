@@ -22,7 +22,7 @@ const TRIES_MAX: u32 = 64;
 pub(crate) struct Writer {
     pub(crate) store: Arc<dyn Execute>,
     pub(crate) table: String,
-    pub(crate) surroundings: Arc<dyn World>,
+    pub(crate) world: Arc<dyn World>,
     pub(crate) budget: Arc<Budget>,
 }
 
@@ -43,7 +43,7 @@ impl Writer {
                 return Err(remote::reported(ErrorCode::Throttling.name(), why, Detail::None));
             }
             pause = if tries == 0 { FIRST_PAUSE } else { (pause * 2).min(PAUSE_MAX) };
-            self.surroundings.sleep(pause.mul_f64(0.5 + self.surroundings.jitter() / 2.0)).await;
+            self.world.sleep(pause.mul_f64(0.5 + self.world.jitter() / 2.0)).await;
         }
         Ok(())
     }

@@ -32,7 +32,7 @@ pub struct Export<'a> {
     /// Number of parallel segments, and of files, for [`Format::S3`].
     pub segments: u32,
     /// Clock and id generator.
-    pub surroundings: Arc<dyn World>,
+    pub world: Arc<dyn World>,
     /// Progress callback; receives the number of items written so far.
     pub progress: Arc<dyn Fn(u64) + Send + Sync>,
 }
@@ -117,11 +117,11 @@ async fn to_csv(export: &Export<'_>, table: &TableDescription) -> Result<(u64, P
 
 async fn to_folder(export: &Export<'_>, table: &TableDescription) -> Result<(u64, PathBuf), CopyError> {
     let time = || {
-        let now = export.surroundings.now_millis();
+        let now = export.world.now_millis();
         render::stored(&Scalar::Timestamp.into(), now).unwrap_or_default()
     };
-    let (started, fresh) = (time(), &export.surroundings);
-    let id = format!("{:014}-{}", export.surroundings.now_millis(), &fresh.token(4));
+    let (started, fresh) = (time(), &export.world);
+    let id = format!("{:014}-{}", export.world.now_millis(), &fresh.token(4));
     let folder = manifest::begin(export.to, &id)?;
     let total = export.segments.max(1) as usize;
     let count = Arc::new(AtomicU64::new(0));

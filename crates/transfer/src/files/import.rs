@@ -35,7 +35,7 @@ pub struct Import<'a> {
     /// Checkpoint file, from which the same import resumes after an interruption.
     pub checkpoint: Option<&'a Path>,
     /// Clock and timer.
-    pub surroundings: Arc<dyn World>,
+    pub world: Arc<dyn World>,
     /// Progress callback; receives the number of items written so far.
     pub progress: Arc<dyn Fn(u64) + Send + Sync>,
 }
@@ -65,8 +65,8 @@ pub async fn import(import: &Import<'_>) -> Result<u64, CopyError> {
     let writer = Writer {
         store: import.store.clone(),
         table: import.table.to_owned(),
-        surroundings: import.surroundings.clone(),
-        budget: Arc::new(Budget::new(import.write_units, import.surroundings.clone())),
+        world: import.world.clone(),
+        budget: Arc::new(Budget::new(import.write_units, import.world.clone())),
     };
     let load = Load::new(&writer, &table, &*import.progress);
     let mut load = load.resuming(resume, written.unwrap_or(0));

@@ -70,7 +70,7 @@ impl<'a> Load<'a> {
         self.writer.write(batch).await?;
         self.items += count;
         if let Some(resume) = &mut self.resume {
-            resume.written(self.items, self.writer.surroundings.now_millis())?;
+            resume.written(self.items, self.writer.world.now_millis())?;
         }
         (self.told)(self.items);
         Ok(())

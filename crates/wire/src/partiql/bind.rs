@@ -9,7 +9,7 @@ use keyform_core::{AttributeValue, Error};
 
 use super::binder::Binder;
 use super::path;
-use super::syntax::{Change, Expr, ExprKind, Order, Returning, Select, Source, Step, Written, WrittenPath};
+use super::syntax::{Change, Expr, ExprKind, Order, PathStep, Returning, Select, Source, Written, WrittenPath};
 
 /// Binds the parameters and rejects statements without a valid meaning.
 pub(super) fn bind(written: Written, operators: usize, parameters: Vec<AttributeValue>) -> Result<Statement, Error> {
@@ -124,9 +124,9 @@ fn names(source: &Source) -> Result<Vec<String>, Error> {
     let mut names = vec![root.clone()];
     for step in steps {
         match step {
-            Step::Name(name) => names.push(name.clone()),
-            Step::Bracket(expr) => return Err(partiql::unexpected_path_component(expr.place)),
-            Step::Every(place) => return Err(partiql::unexpected_path_component(place)),
+            PathStep::Name(name) => names.push(name.clone()),
+            PathStep::Bracket(expr) => return Err(partiql::unexpected_path_component(expr.place)),
+            PathStep::Every(place) => return Err(partiql::unexpected_path_component(place)),
         }
     }
     if names.iter().any(String::is_empty) { Err(partiql::empty_path_component()) } else { Ok(names) }

@@ -9,7 +9,7 @@ use super::clause;
 use super::cursor::Cursor;
 use super::keyword::{is_function_keyword, is_operator_keyword};
 use super::syntax::{Expr, ExprKind, Infix, TestedType};
-use super::token::{Place, Token, TokenKind};
+use super::token::{Token, TokenKind, TokenPosition};
 use super::{path, type_name};
 
 const OR: u8 = 10;
@@ -258,7 +258,7 @@ fn path_expr(path: super::syntax::WrittenPath) -> Expr {
     Expr { kind: ExprKind::Path(path), place }
 }
 
-fn call(cursor: &mut Cursor, name: String, place: Place) -> Result<Expr, Error> {
+fn call(cursor: &mut Cursor, name: String, place: TokenPosition) -> Result<Expr, Error> {
     cursor.next();
     cursor.operators += 1;
     let operands = cursor.elements(")", "Expected RIGHT_PAREN", call_operand)?;
@@ -282,7 +282,7 @@ fn subselect(cursor: &mut Cursor) -> Result<Expr, Error> {
     Ok(Expr { kind: ExprKind::Select(Box::new(select)), place })
 }
 
-fn keyword_term(cursor: &mut Cursor, word: String, place: Place) -> Result<Expr, Error> {
+fn keyword_term(cursor: &mut Cursor, word: String, place: TokenPosition) -> Result<Expr, Error> {
     let kind = match word.to_ascii_lowercase().as_str() {
         "true" => ExprKind::Bool(true),
         "false" => ExprKind::Bool(false),
@@ -296,7 +296,7 @@ fn keyword_term(cursor: &mut Cursor, word: String, place: Place) -> Result<Expr,
     Ok(Expr { kind, place })
 }
 
-fn symbol_term(cursor: &mut Cursor, symbol: &str, place: Place) -> Result<Expr, Error> {
+fn symbol_term(cursor: &mut Cursor, symbol: &str, place: TokenPosition) -> Result<Expr, Error> {
     let kind = match symbol {
         "(" => return cursor.nested(parenthesised),
         "[" => ExprKind::List(cursor.elements("]", "Expected RIGHT_BRACKET", expression)?),

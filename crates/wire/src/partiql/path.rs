@@ -6,8 +6,8 @@ use keyform_core::expression::{Path, PathElement};
 
 use super::cursor::Cursor;
 use super::expression::expression;
-use super::syntax::{ExprKind, Step, WrittenPath};
-use super::token::{Place, Token, TokenKind};
+use super::syntax::{ExprKind, PathStep, WrittenPath};
+use super::token::{Token, TokenKind, TokenPosition};
 
 /// Parses a path that starts with a name.
 pub(super) fn simple(cursor: &mut Cursor) -> Result<WrittenPath, Error> {
@@ -22,7 +22,7 @@ pub(super) fn simple(cursor: &mut Cursor) -> Result<WrittenPath, Error> {
 }
 
 /// Parses the steps after the first name.
-pub(super) fn rest(cursor: &mut Cursor, root: String, place: Place) -> Result<WrittenPath, Error> {
+pub(super) fn rest(cursor: &mut Cursor, root: String, place: TokenPosition) -> Result<WrittenPath, Error> {
     let mut steps = Vec::new();
     loop {
         if cursor.eat_symbol(".") {
@@ -35,22 +35,22 @@ pub(super) fn rest(cursor: &mut Cursor, root: String, place: Place) -> Result<Wr
     }
 }
 
-fn dot_step(cursor: &mut Cursor) -> Result<Step, Error> {
+fn dot_step(cursor: &mut Cursor) -> Result<PathStep, Error> {
     match cursor.next() {
-        Some(Token { kind: TokenKind::Name(name) | TokenKind::Quoted(name), .. }) => Ok(Step::Name(name)),
-        Some(Token { kind: TokenKind::Symbol("*"), place }) => Ok(Step::Every(place)),
+        Some(Token { kind: TokenKind::Name(name) | TokenKind::Quoted(name), .. }) => Ok(PathStep::Name(name)),
+        Some(Token { kind: TokenKind::Symbol("*"), place }) => Ok(PathStep::Every(place)),
         _ => Err(malformed("Invalid path dot component")),
     }
 }
 
-fn bracket_step(cursor: &mut Cursor) -> Result<Step, Error> {
+fn bracket_step(cursor: &mut Cursor) -> Result<PathStep, Error> {
     let step = match cursor.peek() {
         Some(Token { kind: TokenKind::Symbol("*"), place }) => {
             let place = *place;
             cursor.next();
-            Step::Every(place)
+            PathStep::Every(place)
         }
-        _ => Step::Bracket(cursor.nested(expression)?),
+        _ => PathStep::Bracket(cursor.nested(expression)?),
     };
     cursor.expect_symbol("]", "Expected RIGHT_BRACKET")?;
     Ok(step)
@@ -68,11 +68,11 @@ pub(super) fn resolve(path: &WrittenPath) -> Result<Path, Error> {
     Ok(Path { elements })
 }
 
-fn element(step: &Step) -> Result<PathElement, Error> {
+fn element(step: &PathStep) -> Result<PathElement, Error> {
     match step {
-        Step::Name(text) => name(text).map(PathElement::Attribute),
-        Step::Every(place) => Err(partiql::unexpected_path_component(place)),
-        Step::Bracket(inner) => match &inner.kind {
+        PathStep::Name(text) => name(text).map(PathElement::Attribute),
+        PathStep::Every(place) => Err(partiql::unexpected_path_component(place)),
+        PathStep::Bracket(inner) => match &inner.kind {
             ExprKind::Text(text) => name(text).map(PathElement::Attribute),
             ExprKind::Number(number) => {
                 number.parse().map(PathElement::Index).map_err(|_| partiql::unexpected_path_component(inner.place))

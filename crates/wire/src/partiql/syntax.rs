@@ -4,7 +4,7 @@
 use keyform_core::expression::Comparator;
 use keyform_core::value::AttributeType;
 
-use super::token::Place;
+use super::token::TokenPosition;
 
 /// Nesting limit of brackets of any kind; it bounds the stack.
 pub(super) const DEPTH_MAX: usize = 100;
@@ -25,7 +25,7 @@ pub(super) struct Select {
     pub(super) source: Source,
     pub(super) condition: Option<Expr>,
     pub(super) order: Vec<Order>,
-    pub(super) place: Place,
+    pub(super) place: TokenPosition,
 }
 
 /// The FROM clause.
@@ -61,24 +61,24 @@ pub(super) struct Returning {
 #[derive(Clone, Debug)]
 pub(super) struct WrittenPath {
     pub(super) root: String,
-    pub(super) steps: Vec<Step>,
-    pub(super) place: Place,
+    pub(super) steps: Vec<PathStep>,
+    pub(super) place: TokenPosition,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Step {
+pub(super) enum PathStep {
     Name(String),
     /// An expression in brackets.
     Bracket(Expr),
     /// `.*` or `[*]`.
-    Every(Place),
+    Every(TokenPosition),
 }
 
 /// An expression with its position.
 #[derive(Clone, Debug)]
 pub(super) struct Expr {
     pub(super) kind: ExprKind,
-    pub(super) place: Place,
+    pub(super) place: TokenPosition,
 }
 
 #[derive(Clone, Debug)]

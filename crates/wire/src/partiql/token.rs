@@ -11,13 +11,13 @@ use super::keyword::is_keyword;
 
 /// Position of a token, formatted as in DynamoDB's messages: line, column and length in characters, counted from one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct TokenPosition {
     line: usize,
     column: usize,
     length: usize,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for TokenPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.line, self.column, self.length)
     }
@@ -27,7 +27,7 @@ impl fmt::Display for Place {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Token {
     pub(super) kind: TokenKind,
-    pub(super) place: Place,
+    pub(super) place: TokenPosition,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -136,7 +136,7 @@ impl Lexer<'_> {
         let kind = self.kind()?;
         let end = self.offset();
         let length = self.text[start..end].chars().count();
-        Ok(Token { kind, place: Place { line, column, length } })
+        Ok(Token { kind, place: TokenPosition { line, column, length } })
     }
 
     fn kind(&mut self) -> Result<TokenKind, Error> {

@@ -19,7 +19,7 @@ pub(super) struct Trail<'a> {
 
 enum TrailStep<'a> {
     Key(&'a str),
-    Place(usize),
+    TokenPosition(usize),
 }
 
 impl Trail<'_> {
@@ -28,7 +28,7 @@ impl Trail<'_> {
         for step in &self.steps {
             let written = match step {
                 TrailStep::Key(key) => write!(text, ".{key}"),
-                TrailStep::Place(place) => write!(text, "[{place}]"),
+                TrailStep::TokenPosition(place) => write!(text, "[{place}]"),
             };
             written.expect("writing into a string does not fail");
         }
@@ -77,7 +77,7 @@ impl Binder {
         check_depth(trail)?;
         let mut values = Vec::with_capacity(elements.len());
         for (place, element) in elements.iter().enumerate() {
-            trail.steps.push(TrailStep::Place(place));
+            trail.steps.push(TrailStep::TokenPosition(place));
             values.push(self.value_at(element, trail)?);
             trail.steps.pop();
         }

@@ -35,7 +35,7 @@ pub struct Chat<L> {
     link: L,
     user_id: String,
     connection_id: String,
-    place: Option<Place>,
+    place: Option<OpenChannel>,
     /// Number of channel changes; events of earlier channels are ignored.
     moves: u64,
     transcript: Transcript,
@@ -48,7 +48,7 @@ pub struct Chat<L> {
 
 /// Current server and channel.
 #[derive(Clone, Debug)]
-struct Place {
+struct OpenChannel {
     server_id: String,
     server: String,
     channel_id: String,
@@ -158,7 +158,7 @@ impl<L: Link> Chat<L> {
         }
     }
 
-    fn here(&self) -> Result<&Place, Trouble> {
+    fn here(&self) -> Result<&OpenChannel, Trouble> {
         self.place
             .as_ref()
             .ok_or_else(|| Trouble::new("you are not in a channel: /join CODE, /server NAME or /new-server NAME"))
@@ -320,7 +320,7 @@ impl<L: Link> Chat<L> {
         let Some(channel) = channels.iter().find(wanted) else {
             return Err(Trouble::new("this server has no such channel"));
         };
-        let place = Place {
+        let place = OpenChannel {
             server_id: server_id.to_owned(),
             server: text(&overview["server"], "name").to_owned(),
             channel_id: text(channel, "channelId").to_owned(),

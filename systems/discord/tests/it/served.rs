@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use keyform::Database;
 use keyform::flow::{Host, Throttle};
-use keyform::server::{Models, Running, Server, Settings};
+use keyform::server::{Models, Running, Server, ServerSettings};
 use keyform_discord::application_with;
 use keyform_scenario::ManualWorld;
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ impl Served {
         let models = Models::default();
         models.put(application.served());
         let token_keys = host.token_keys().clone();
-        let settings = Settings { port: 0, workers: 2, models, token_keys, ..Settings::default() };
+        let settings = ServerSettings { port: 0, workers: 2, models, token_keys, ..ServerSettings::default() };
         Self { running: keyform::serve(Server::bind(settings).unwrap(), &database).unwrap() }
     }
 

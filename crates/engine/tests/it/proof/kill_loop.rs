@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use keyform_engine::keys::{self, KEY_RING_FILES};
+use keyform_engine::encryption_keys::{self, KEY_RING_FILES};
 use keyform_engine::store::{Durability, RealDisk, Store, StoreOptions};
 use keyform_engine::{Database, Options};
 
@@ -118,7 +118,7 @@ fn open(folder: &Path, durability: Durability) -> Database {
     let data = folder.join("data");
     std::fs::create_dir_all(&data).unwrap();
     let disk = Arc::new(RealDisk::new(&data).unwrap());
-    let ring = keys::open(&data, &folder.join("master.key"), &keyform_world::SystemWorld).unwrap();
+    let ring = encryption_keys::open(&data, &folder.join("master.key"), &keyform_world::SystemWorld).unwrap();
     let options = StoreOptions {
         durability,
         memtable_bytes: 64 << 10,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use keyform::{AttributeValue, Attributes, Execute, World};
 use keyform_runtime::evolve::form::Class;
 use keyform_runtime::evolve::{Carried, carry};
-use keyform_runtime::run::{Answer, RunError, Runner, Settings};
+use keyform_runtime::run::{Answer, RunError, RunSettings, Runner};
 use keyform_runtime::seal::{FieldKey, Keyring};
 
 use super::support::*;
@@ -461,7 +461,7 @@ async fn a_sealed_field_is_sealed_anew_for_its_new_place() {
     let keys = Arc::new(Keyring::of(FieldKey::new([7; 32])));
     let open = |text: &str| {
         let settings =
-            Settings { variables: variables(&clock), field_keys: Some(Arc::clone(&keys)), ..Settings::default() };
+            RunSettings { variables: variables(&clock), field_keys: Some(Arc::clone(&keys)), ..RunSettings::default() };
         let clock: Arc<dyn World> = clock.clone();
         Runner::new(checked(text), Arc::clone(&store.execute), clock, settings).unwrap()
     };

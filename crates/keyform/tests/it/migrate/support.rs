@@ -8,7 +8,7 @@ use std::time::Duration;
 use keyform::execute::BoxFuture;
 use keyform::language::Checked;
 use keyform::runtime::evolve::{Migration, Pace, Progress};
-use keyform::runtime::run::{Answer, Call, Found, RunError, Runner, Settings};
+use keyform::runtime::run::{Answer, Call, Found, RunError, RunSettings, Runner};
 use keyform::{AttributeValue, Attributes, Execute, SystemWorld, World};
 use keyform_scenario::{contents, stage};
 
@@ -77,13 +77,13 @@ pub fn checked(text: &str) -> Arc<Checked> {
 }
 
 pub fn runner(text: &str, store: &Arc<dyn Execute>, clock: &Arc<Clock>) -> Runner {
-    let settings = Settings { variables: variables(clock), ..Settings::default() };
+    let settings = RunSettings { variables: variables(clock), ..RunSettings::default() };
     Runner::new(checked(text), Arc::clone(store), Arc::clone(clock) as Arc<dyn World>, settings).unwrap()
 }
 
 pub fn migration(text: &str, store: &Arc<dyn Execute>, clock: &Arc<Clock>) -> Migration {
-    let surroundings = Arc::clone(clock) as Arc<dyn World>;
-    Migration::new(checked(text), Arc::clone(store), surroundings, variables(clock)).unwrap()
+    let world = Arc::clone(clock) as Arc<dyn World>;
+    Migration::new(checked(text), Arc::clone(store), world, variables(clock)).unwrap()
 }
 
 pub fn pace(owner: &str) -> Pace {

@@ -10,7 +10,6 @@ mod look;
 mod unique;
 mod walk;
 
-use keyform_core::Operation;
 use keyform_core::expression::Condition;
 use keyform_core::operation::{DeleteItem, GetItem};
 
@@ -20,7 +19,7 @@ use crate::schema::{Action, Model, Outcome, Write};
 
 use super::evaluate::Scope;
 use super::intent::Parent;
-use super::{BindError, Inputs, request};
+use super::{BindError, Inputs, WriteOperation, request};
 
 pub(super) use unique::{unchanged, values_before};
 pub(super) use walk::key_of;
@@ -29,7 +28,7 @@ pub(super) use walk::key_of;
 #[derive(Clone, Debug, Default)]
 pub struct BoundWrite {
     /// Request; `None` if the write is already refused or has nothing to do.
-    pub operation: Option<Operation>,
+    pub operation: Option<WriteOperation>,
     /// Possible refusals of each action of the request, in the same order.
     pub actions: Vec<BoundAction>,
     /// Refusal decided before anything is sent.
@@ -222,7 +221,7 @@ mod tests {
             inputs.arguments.to_mut().insert("tags".to_owned(), AttributeValue::L(tags));
             super::write(&checked.model, write, plan, &inputs)
         };
-        let Some(Operation::BatchWriteItem(BatchWriteItem { tables, .. })) = bound(3).unwrap().operation else {
+        let Some(WriteOperation::Batch(BatchWriteItem { tables, .. })) = bound(3).unwrap().operation else {
             panic!("no batch")
         };
         assert!(matches!(tables.as_slice(), [(_, puts)] if puts.len() == 3 && matches!(puts[0], WriteRequest::Put(_))));

@@ -2,7 +2,7 @@
 
 use keyform_core::{AttributeValue, Attributes};
 
-use crate::schema::{Action, Entity, EntityId, Expr, ExprKind, Origin, Place, Step, Table, Type, Write};
+use crate::schema::{Action, Entity, EntityId, Expr, ExprKind, Origin, Table, Type, ValuePath, Write, WriteStep};
 
 use super::super::BindError;
 use super::super::condition::Logic;
@@ -36,15 +36,15 @@ pub(super) fn actions<'a>(write: &'a Write, visitor: &mut impl Visitor<'a>) -> R
 
 fn steps<'a>(
     write: &'a Write,
-    steps_in: &'a [Step],
+    steps_in: &'a [WriteStep],
     path: &mut Vec<usize>,
     visitor: &mut impl Visitor<'a>,
 ) -> Result<(), BindError> {
     for (number, step) in steps_in.iter().enumerate() {
         path.push(number);
         match step {
-            Step::Action(action) => visit(action, path, visitor)?,
-            Step::For(each) => {
+            WriteStep::Action(action) => visit(action, path, visitor)?,
+            WriteStep::For(each) => {
                 let list = elements(visitor.scope().typed(&each.list, &Type::Unknown)?);
                 let most = each.max.and_then(|max| usize::try_from(max).ok()).unwrap_or(usize::MAX);
                 if list.len() > most
@@ -75,7 +75,7 @@ fn visit<'a>(action: &'a Action, path: &[usize], visitor: &mut impl Visitor<'a>)
 /// Returns the name of the argument that a list comes from. Lists that were read have none: the author limits those in
 /// the model.
 fn argument_of(write: &Write, list: &Expr) -> Option<String> {
-    let ExprKind::Place(Place { origin: Origin::Parameter(number), .. }) = &list.kind else { return None };
+    let ExprKind::ValuePath(ValuePath { origin: Origin::Parameter(number), .. }) = &list.kind else { return None };
     write.parameters.get(*number).map(|parameter| format!("`{}`", parameter.field_name))
 }
 

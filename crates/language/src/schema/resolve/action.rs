@@ -1,9 +1,9 @@
 //! Resolves actions: the item, and the source of each field's value.
 
 use crate::document::ast::{self, Verb};
-use crate::schema::expression::{Expr, ExprKind, Origin, Place};
+use crate::schema::expression::{Expr, ExprKind, Origin, ValuePath};
 use crate::schema::field::{Field, Type};
-use crate::schema::pattern::{Action, Change, ChangeKind, Condition, Parameter, Permission, Step, Write};
+use crate::schema::pattern::{Action, Change, ChangeKind, Condition, Parameter, Permission, Write, WriteStep};
 use crate::schema::{Entity, EntityId, FieldId, Model};
 use crate::span::Span;
 
@@ -88,7 +88,7 @@ fn element(scope: &Scope<'_>, value: &ast::Expr, kind: &Type, found: &mut Found)
 
 /// Creates a change that the author did not write.
 fn implied(entity: EntityId, field: FieldId, kind: ChangeKind, span: Span) -> Change {
-    let place = Place { origin: Origin::Field(entity, field), path: Vec::new() };
+    let place = ValuePath { origin: Origin::Field(entity, field), path: Vec::new() };
     Change { field: Some(field), place: Some(place), kind, written: false, span }
 }
 
@@ -124,11 +124,11 @@ pub(super) fn refill(model: &Model, write: &mut Write) {
     refill_steps(model, &write.parameters, &mut write.steps);
 }
 
-fn refill_steps(model: &Model, parameters: &[Parameter], steps: &mut [Step]) {
+fn refill_steps(model: &Model, parameters: &[Parameter], steps: &mut [WriteStep]) {
     for step in steps {
         match step {
-            Step::For(each) => refill_steps(model, parameters, &mut each.steps),
-            Step::Action(action) => {
+            WriteStep::For(each) => refill_steps(model, parameters, &mut each.steps),
+            WriteStep::Action(action) => {
                 if let Some(id) = action.entity.filter(|_| matches!(action.verb, Verb::Create | Verb::Put)) {
                     action.changes.retain(|change| change.written);
                     action.keys.clear();
@@ -152,7 +152,7 @@ fn set_to(action: &Action, field: FieldId) -> Option<Expr> {
 }
 
 fn given(number: usize, span: Span) -> Expr {
-    Expr { kind: ExprKind::Place(Place { origin: Origin::Parameter(number), path: Vec::new() }), span }
+    Expr { kind: ExprKind::ValuePath(ValuePath { origin: Origin::Parameter(number), path: Vec::new() }), span }
 }
 
 /// Returns the value of a new item's field that neither author nor parameter sets.
@@ -200,11 +200,11 @@ pub(super) fn from_parameters(model: &Model, write: &mut Write) {
     set_from(model, &free, &mut write.steps);
 }
 
-fn set_from(model: &Model, free: &[(usize, String)], steps: &mut [Step]) {
+fn set_from(model: &Model, free: &[(usize, String)], steps: &mut [WriteStep]) {
     for step in steps {
         match step {
-            Step::For(each) => set_from(model, free, &mut each.steps),
-            Step::Action(action) => {
+            WriteStep::For(each) => set_from(model, free, &mut each.steps),
+            WriteStep::Action(action) => {
                 let Some(id) = action.entity.filter(|_| matches!(action.verb, Verb::Update | Verb::Upsert)) else {
                     continue;
                 };
@@ -232,7 +232,7 @@ fn used_parameters(write: &Write) -> Vec<usize> {
     let mut used = Vec::new();
     let mut visit = |expr: &Expr| {
         expr.walk(&mut |part| {
-            if let ExprKind::Place(Place { origin: Origin::Parameter(number), .. }) = &part.kind {
+            if let ExprKind::ValuePath(ValuePath { origin: Origin::Parameter(number), .. }) = &part.kind {
                 used.push(*number);
             }
         });
@@ -268,9 +268,9 @@ fn action_exprs(action: &Action, visit: &mut dyn FnMut(&Expr)) {
     }
 }
 
-fn for_lists(steps: &[Step], visit: &mut dyn FnMut(&Expr)) {
+fn for_lists(steps: &[WriteStep], visit: &mut dyn FnMut(&Expr)) {
     for step in steps {
-        if let Step::For(each) = step {
+        if let WriteStep::For(each) = step {
             visit(&each.list);
             for_lists(&each.steps, visit);
         }

@@ -25,13 +25,13 @@ mod key;
 mod mention;
 mod names;
 mod parameter;
-mod place;
 mod read;
 mod scope;
 mod table;
 mod template;
 mod types;
 mod value;
+mod value_path;
 mod version;
 mod write;
 

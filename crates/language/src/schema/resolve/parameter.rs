@@ -3,7 +3,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{self, Name, Test as AstTest};
-use crate::schema::expression::{Expr, ExprKind, Origin, Place};
+use crate::schema::expression::{Expr, ExprKind, Origin, ValuePath};
 use crate::schema::field::Type;
 use crate::schema::pattern::{Parameter, Test};
 use crate::schema::{Entity, EntityId, FieldId, Model};
@@ -109,7 +109,7 @@ pub(super) struct Hints(Vec<(usize, Type)>);
 impl Hints {
     /// Records that a value is assigned to or compared with something of this type.
     pub(super) fn value(&mut self, value: &Expr, kind: &Type) {
-        if let ExprKind::Place(Place { origin: Origin::Parameter(number), path }) = &value.kind
+        if let ExprKind::ValuePath(ValuePath { origin: Origin::Parameter(number), path }) = &value.kind
             && path.is_empty()
             && !matches!(kind, Type::Unknown)
         {
@@ -129,7 +129,7 @@ impl Hints {
                 let parameters = model.guards.get(guard.0).map_or(&[][..], |guard| &guard.parameters);
                 self.arguments(parameters, arguments);
             }
-            ExprKind::Place(Place { origin: Origin::Read { read, arguments, .. }, .. }) => {
+            ExprKind::ValuePath(ValuePath { origin: Origin::Read { read, arguments, .. }, .. }) => {
                 self.arguments(&model.read(*read).parameters, arguments);
             }
             ExprKind::Binary(_, left, right) => {
@@ -169,7 +169,7 @@ impl Hints {
 
 /// Returns the type of a field of the current item, of a `let`, or of the caller; `Unknown` for anything else.
 fn type_of(model: &Model, expr: &Expr) -> Type {
-    let ExprKind::Place(Place { origin, path }) = &expr.kind else { return Type::Unknown };
+    let ExprKind::ValuePath(ValuePath { origin, path }) = &expr.kind else { return Type::Unknown };
     let field = |entity: EntityId, field: FieldId| model.entity(entity).fields.get(field.0);
     let field = match origin {
         _ if !path.is_empty() => None,

@@ -5,8 +5,8 @@
 //! the expected version.
 
 use crate::document::ast::{BinaryOp, Verb};
-use crate::schema::expression::{Expr, ExprKind, Origin, Place};
-use crate::schema::pattern::{Action, Condition, Let, LetSource, Step, Write};
+use crate::schema::expression::{Expr, ExprKind, Origin, ValuePath};
+use crate::schema::pattern::{Action, Condition, Let, LetSource, Write, WriteStep};
 use crate::schema::{EntityId, FieldId, Model};
 use crate::span::Span;
 
@@ -29,11 +29,11 @@ struct Expectations<'a> {
 }
 
 impl Expectations<'_> {
-    fn add(&self, steps: &mut [Step]) {
+    fn add(&self, steps: &mut [WriteStep]) {
         for step in steps {
             match step {
-                Step::For(each) => self.add(&mut each.steps),
-                Step::Action(action) => {
+                WriteStep::For(each) => self.add(&mut each.steps),
+                WriteStep::Action(action) => {
                     if let Some(condition) = self.condition(action) {
                         action.conditions.push(condition);
                     }
@@ -79,7 +79,7 @@ impl Expectations<'_> {
 }
 
 fn is_field_of(value: &Expr, number: Option<usize>, key: FieldId) -> bool {
-    matches!(&value.kind, ExprKind::Place(Place { origin: Origin::Let { number: of, field: Some(field), .. }, path })
+    matches!(&value.kind, ExprKind::ValuePath(ValuePath { origin: Origin::Let { number: of, field: Some(field), .. }, path })
         if Some(*of) == number && *field == key && path.is_empty())
 }
 
@@ -97,6 +97,6 @@ fn is_argument(
 }
 
 fn equal(entity: EntityId, version: FieldId, expected: Origin, span: Span) -> Expr {
-    let place = |origin| Box::new(Expr { kind: ExprKind::Place(Place { origin, path: Vec::new() }), span });
+    let place = |origin| Box::new(Expr { kind: ExprKind::ValuePath(ValuePath { origin, path: Vec::new() }), span });
     Expr { kind: ExprKind::Binary(BinaryOp::Equal, place(Origin::Field(entity, version)), place(expected)), span }
 }

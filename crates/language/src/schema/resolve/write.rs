@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{self, Name, WriteClause};
-use crate::schema::expression::{Expr, ExprKind, FUNCTIONS, Origin, Place};
+use crate::schema::expression::{Expr, ExprKind, FUNCTIONS, Origin, ValuePath};
 use crate::schema::field::Type;
 use crate::schema::pattern::{
     Action, ChangeKind, For, Let, LetSource, Outcome, Parameter, Permission, Require, Step, Write,
@@ -248,7 +248,7 @@ impl<'a> Body<'a> {
 
     /// Returns the content of an element of the list.
     fn element(&self, scope: &Scope<'_>, list: &Expr, kind: &Type, found: &mut Found) -> Content {
-        if let ExprKind::Place(Place { origin: Origin::Let { number, .. }, path }) = &list.kind
+        if let ExprKind::ValuePath(ValuePath { origin: Origin::Let { number, .. }, path }) = &list.kind
             && path.is_empty()
             && let Content::Items(entity) = scope.lets[*number].content
         {

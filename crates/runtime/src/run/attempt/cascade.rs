@@ -4,8 +4,8 @@
 //! stores: there the intent is put first, and withdrawn if the delete is not applied.
 
 use keyform_core::operation::{DeleteItem, PutItem};
-use keyform_core::{Attributes, Error, ErrorCode, Operation};
-use keyform_language::bind::{LEASE_MILLIS, Parent};
+use keyform_core::{Attributes, Error, ErrorCode};
+use keyform_language::bind::{LEASE_MILLIS, Parent, WriteOperation};
 use keyform_language::bookkeeping::CASCADES;
 
 use super::state::{Attempt, Bound, Decided, Sent, WriteCall, Written};
@@ -18,7 +18,7 @@ pub(super) struct Cascade;
 impl Step for Cascade {
     fn before<'r>(&self, attempt: &'r mut Attempt<'_, Bound>) -> Hook<'r, Result<(), RunError>> {
         let (of, state) = (attempt.of, &mut attempt.state);
-        if matches!(state.operation, Operation::BatchWriteItem(_)) {
+        if matches!(state.operation, WriteOperation::Batch(_)) {
             state.deleted.intents = intents(&of, &state.deleted.parents);
         }
         if state.deleted.intents.is_empty() {
@@ -58,7 +58,7 @@ impl Step for Cascade {
 
 /// Returns the intents of the parents whose dependents are deleted with them.
 fn intents(of: &WriteCall<'_>, parents: &[Parent]) -> Vec<Attributes> {
-    let due = Some(of.runner.surroundings.now_millis() + LEASE_MILLIS);
+    let due = Some(of.runner.world.now_millis() + LEASE_MILLIS);
     let cascading = parents.iter().filter(|parent| parent.cascades);
     cascading.map(|parent| parent.intent(&of.runner.checked.model, due, false)).collect()
 }

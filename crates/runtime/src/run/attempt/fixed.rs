@@ -25,12 +25,12 @@ impl<'a> Fixed<'a> {
     /// Draws the values of a call.
     pub(super) fn of(call: &WriteCall<'a>) -> Self {
         let WriteCall { runner, write, call, .. } = *call;
-        let surroundings = &runner.surroundings;
+        let world = &runner.world;
         Self {
-            fresh: Remembered::new(surroundings),
-            now_millis: surroundings.now_millis(),
-            token: write.idempotent.map(|_| call.token.clone().unwrap_or_else(|| surroundings.uuid())),
-            salt: runner.settings.field_keys.as_ref().map(|_| surroundings.token(SALT_BYTES)),
+            fresh: Remembered::new(world),
+            now_millis: world.now_millis(),
+            token: write.idempotent.map(|_| call.token.clone().unwrap_or_else(|| world.uuid())),
+            salt: runner.settings.field_keys.as_ref().map(|_| world.token(SALT_BYTES)),
         }
     }
 

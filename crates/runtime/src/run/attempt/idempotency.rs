@@ -20,11 +20,11 @@ use keyform_core::operation::{
     UpdateTimeToLive,
 };
 use keyform_core::table::{KeySchema, ScalarType};
-use keyform_core::{AttributeValue, Attributes, ErrorCode, Item, Operation, Output};
+use keyform_core::{AttributeValue, Attributes, ErrorCode, Item, Output};
 use keyform_language::bookkeeping::ANSWERS;
 use sha2::{Digest as _, Sha256};
 
-use keyform_language::bind::BoundAction;
+use keyform_language::bind::{BoundAction, WriteOperation};
 use keyform_language::plan::WriteKind;
 use keyform_language::schema::Write;
 
@@ -160,7 +160,7 @@ impl Runner {
         Once {
             scope: hash(&[model, tables.as_bytes(), pattern, &claims, key.as_bytes()]),
             request: hash(&[Item::from(&call.arguments).as_bytes()]),
-            now_secs: self.surroundings.now_millis() / 1000,
+            now_secs: self.world.now_millis() / 1000,
         }
     }
 }
@@ -178,7 +178,7 @@ fn refuse_keyless(call: &WriteCall<'_>) -> Result<(), RunError> {
 
 /// Adds the record to the transaction.
 async fn add_record(of: WriteCall<'_>, once: &Once, state: &mut Bound) -> Result<(), RunError> {
-    let Operation::TransactWriteItems(transaction) = &mut state.operation else { return Ok(()) };
+    let WriteOperation::Transact(transaction) = &mut state.operation else { return Ok(()) };
     if transaction.actions.len() >= ACTIONS_MAX {
         return Err(RunError::NotRunnable(format!(
             "`{}` uses the whole transaction and leaves no room for an idempotency key",
@@ -330,30 +330,30 @@ impl Once {
 }
 
 /// Converts any write except a batch to a transaction.
-fn make_transaction(operation: &mut Operation) {
+fn make_transaction(operation: &mut WriteOperation) {
     let action = match operation {
-        Operation::TransactWriteItems(transaction) => {
+        WriteOperation::Transact(transaction) => {
             // The store would compare the token with other calls under the same key, which have other fresh ids.
             transaction.token = None;
             return;
         }
-        Operation::PutItem(put) => {
+        WriteOperation::Put(put) => {
             let PutItem { table, item, options } = std::mem::take(put);
             TransactAction::Put { table, item, condition: options.condition, return_item_on_failure: true }
         }
-        Operation::UpdateItem(update) => {
+        WriteOperation::Update(update) => {
             let UpdateItem { table, key, update, options } = std::mem::take(update);
             let update = update.unwrap_or_default();
             TransactAction::Update { table, key, update, condition: options.condition, return_item_on_failure: true }
         }
-        Operation::DeleteItem(delete) => {
+        WriteOperation::Delete(delete) => {
             let DeleteItem { table, key, options } = std::mem::take(delete);
             TransactAction::Delete { table, key, condition: options.condition, return_item_on_failure: true }
         }
-        _ => return,
+        WriteOperation::Batch(_) => return,
     };
     let transaction = TransactWriteItems { actions: vec![action], ..TransactWriteItems::default() };
-    *operation = Operation::TransactWriteItems(transaction);
+    *operation = WriteOperation::Transact(transaction);
 }
 
 /// Hashes each part with its length, so that two different lists never produce the same input.
@@ -403,7 +403,7 @@ mod tests {
         let fixed = rig.fixed();
         let mut attempt = rig.bound(&fixed);
         now(Idempotency.before(&mut attempt).result()).unwrap();
-        let Operation::TransactWriteItems(transaction) = attempt.state.operation else { panic!("no transaction") };
+        let WriteOperation::Transact(transaction) = attempt.state.operation else { panic!("no transaction") };
         let [TransactAction::Put { .. }, TransactAction::Put { table, item, condition: Some(_), .. }] =
             transaction.actions.as_slice()
         else {
@@ -419,7 +419,7 @@ mod tests {
         let fixed = rig.fixed();
         let mut attempt = rig.bound(&fixed);
         now(Idempotency.before(&mut attempt).result()).unwrap();
-        assert!(matches!(attempt.state.operation, Operation::PutItem(_)));
+        assert!(matches!(attempt.state.operation, WriteOperation::Put(_)));
     }
 
     #[test]

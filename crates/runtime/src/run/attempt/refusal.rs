@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
+use keyform_core::Item;
 use keyform_core::operation::TransactAction;
-use keyform_core::{Item, Operation};
-use keyform_language::bind::BoundAction;
+use keyform_language::bind::{BoundAction, WriteOperation};
 use keyform_language::schema::EntityId;
 
 use super::state::{Attempt, Bound, Sent, WriteCall, Written};
@@ -48,12 +48,12 @@ pub(super) fn named(outcome: &str, item: Option<Found>) -> Result<Written, RunEr
     }
 }
 
-fn ask_for_items(operation: &mut Operation) {
+fn ask_for_items(operation: &mut WriteOperation) {
     match operation {
-        Operation::PutItem(put) => put.options.return_item_on_failure = true,
-        Operation::UpdateItem(update) => update.options.return_item_on_failure = true,
-        Operation::DeleteItem(delete) => delete.options.return_item_on_failure = true,
-        Operation::TransactWriteItems(transaction) => {
+        WriteOperation::Put(put) => put.options.return_item_on_failure = true,
+        WriteOperation::Update(update) => update.options.return_item_on_failure = true,
+        WriteOperation::Delete(delete) => delete.options.return_item_on_failure = true,
+        WriteOperation::Transact(transaction) => {
             for action in &mut transaction.actions {
                 let (TransactAction::Put { return_item_on_failure, .. }
                 | TransactAction::Update { return_item_on_failure, .. }
@@ -62,7 +62,7 @@ fn ask_for_items(operation: &mut Operation) {
                 *return_item_on_failure = true;
             }
         }
-        _ => {}
+        WriteOperation::Batch(_) => {}
     }
 }
 
@@ -148,7 +148,7 @@ mod tests {
         let fixed = rig.fixed();
         let mut attempt = rig.bound(&fixed);
         now(Refusal.before(&mut attempt).result()).unwrap();
-        assert!(matches!(attempt.state.operation, Operation::PutItem(put) if put.options.return_item_on_failure));
+        assert!(matches!(attempt.state.operation, WriteOperation::Put(put) if put.options.return_item_on_failure));
     }
 
     #[test]

@@ -9,9 +9,9 @@
 
 use keyform_core::execute::BoxFuture;
 use keyform_core::operation::TransactAction;
-use keyform_core::{Attributes, Item, Operation};
+use keyform_core::{Attributes, Item};
 
-use keyform_language::bind::{self, Parent};
+use keyform_language::bind::{self, Parent, WriteOperation};
 use keyform_language::plan::{Dependent, Finder, remaining_name};
 use keyform_language::schema::EntityId;
 
@@ -48,7 +48,7 @@ impl Runner {
     async fn refuse_restricted(
         &self,
         called: Called<'_>,
-        operation: &Operation,
+        operation: &WriteOperation,
         parents: &[Parent],
     ) -> Result<(), RunError> {
         let dependents = &self.checked.plans.dependents;
@@ -67,7 +67,7 @@ impl Runner {
     }
 
     /// Returns the outcome that the author named, if one of the write's own conditions does not hold.
-    async fn refuse_as_written(&self, called: &Called<'_>, operation: &Operation) -> Result<(), RunError> {
+    async fn refuse_as_written(&self, called: &Called<'_>, operation: &WriteOperation) -> Result<(), RunError> {
         for (number, (table, key)) in targets(operation).into_iter().enumerate() {
             let Some(action) = called.actions.get(number).filter(|action| !action.demands.is_empty()) else {
                 continue;
@@ -166,18 +166,18 @@ impl Runner {
 }
 
 /// Returns the items that a request deletes.
-fn going(operation: &Operation) -> Going {
+fn going(operation: &WriteOperation) -> Going {
     match operation {
-        Operation::DeleteItem(delete) => vec![(delete.table.clone(), delete.key.clone())],
-        Operation::TransactWriteItems(transaction) => {
+        WriteOperation::Delete(delete) => vec![(delete.table.clone(), delete.key.clone())],
+        WriteOperation::Transact(transaction) => {
             let deleted = |action: &TransactAction| match action {
                 TransactAction::Delete { table, key, .. } => Some((table.clone(), key.clone())),
-                _ => None,
+                TransactAction::Put { .. } | TransactAction::Update { .. } | TransactAction::Check { .. } => None,
             };
             transaction.actions.iter().filter_map(deleted).collect()
         }
-        Operation::BatchWriteItem(_) => targets(operation),
-        _ => Vec::new(),
+        WriteOperation::Batch(_) => targets(operation),
+        WriteOperation::Put(_) | WriteOperation::Update(_) => Vec::new(),
     }
 }
 

@@ -23,7 +23,7 @@ impl Step for Retry {
             return Hook::Ready(());
         }
         attempt.state.again = true;
-        Hook::wait(contention::pause(&*attempt.of.runner.surroundings, lost))
+        Hook::wait(contention::pause(&*attempt.of.runner.world, lost))
     }
 }
 
@@ -33,7 +33,7 @@ impl Runner {
         if lost >= TRIES_MAX {
             return Err(RunError::Busy);
         }
-        contention::pause(&*self.surroundings, lost).await;
+        contention::pause(&*self.world, lost).await;
         Ok(())
     }
 }

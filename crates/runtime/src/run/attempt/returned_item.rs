@@ -4,8 +4,8 @@
 //! that it updates is read afterwards, and one that it deletes is read before.
 
 use keyform_core::operation::{GetItem, ReturnValues, TransactAction};
-use keyform_core::{Attributes, Item, Operation, Output};
-use keyform_language::bind::BoundAction;
+use keyform_core::{Attributes, Item, Output};
+use keyform_language::bind::{BoundAction, WriteOperation};
 use keyform_language::plan::WritePlan;
 use keyform_language::schema::EntityId;
 
@@ -30,7 +30,7 @@ pub(super) enum Promised {
 impl Step for ReturnedItem {
     fn before<'r>(&self, attempt: &'r mut Attempt<'_, Bound>) -> Hook<'r, Result<(), RunError>> {
         let (of, state) = (attempt.of, &mut attempt.state);
-        if let Operation::UpdateItem(update) = &mut state.operation {
+        if let WriteOperation::Update(update) = &mut state.operation {
             update.options.return_values = ReturnValues::AllNew;
         }
         match promised(&of, state) {
@@ -112,8 +112,8 @@ fn promised(of: &WriteCall<'_>, state: &Bound) -> Result<Option<Promised>, RunEr
         of.runner.found_in_request(entity, outline, item).map(|found| Some(Promised::Known(found)))
     };
     match &state.operation {
-        Operation::PutItem(put) => known(state.actions.first(), &put.item),
-        Operation::TransactWriteItems(transaction) => {
+        WriteOperation::Put(put) => known(state.actions.first(), &put.item),
+        WriteOperation::Transact(transaction) => {
             match returned_action(of.plan, entity, &transaction.actions, &state.actions) {
                 Some((TransactAction::Put { item, .. }, action)) => known(Some(action), item),
                 Some((TransactAction::Update { table, key, .. }, _)) => {
@@ -125,7 +125,7 @@ fn promised(of: &WriteCall<'_>, state: &Bound) -> Result<Option<Promised>, RunEr
                 Some((TransactAction::Check { .. }, _)) | None => Ok(None),
             }
         }
-        _ => Ok(None),
+        WriteOperation::Update(_) | WriteOperation::Delete(_) | WriteOperation::Batch(_) => Ok(None),
     }
 }
 

@@ -28,7 +28,7 @@ mod tests {
     use keyform_language::bind::SealedField;
 
     use super::Sealing;
-    use crate::run::Settings;
+    use crate::run::RunSettings;
     use crate::run::attempt::step::Step as _;
     use crate::run::attempt::testing::{Rig, now};
     use crate::seal::{FieldKey, Keyring};
@@ -48,7 +48,7 @@ mod tests {
     fn every_attempt_of_a_call_seals_to_the_same_bytes() {
         let field_keys = Some(Arc::new(Keyring::of(FieldKey::new([7; 32]))));
         let arguments = [("name", "a".into()), ("value", "b".into())];
-        let rig = Rig::of(MODEL, "keep", &arguments, Settings { field_keys, ..Settings::default() });
+        let rig = Rig::of(MODEL, "keep", &arguments, RunSettings { field_keys, ..RunSettings::default() });
         let seal = |fixed| {
             let mut attempt = rig.reading(fixed);
             now(Sealing.read(&mut attempt).result()).unwrap();

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use keyform_core::{Attributes, Error, Operation, Output};
-use keyform_language::bind::{self, BoundAction, CurrentItem, Inputs, Parent};
+use keyform_core::{Attributes, Error, Output};
+use keyform_language::bind::{self, BoundAction, CurrentItem, Inputs, Parent, WriteOperation};
 use keyform_language::plan::WritePlan;
 use keyform_language::schema::{Permission, Write};
 
@@ -46,7 +46,7 @@ pub(super) struct Read<'a> {
 
 /// The request is known and not sent yet.
 pub(super) struct Bound {
-    pub(super) operation: Operation,
+    pub(super) operation: WriteOperation,
     /// Possible refusals of each action of the request, in the same order.
     pub(super) actions: Vec<BoundAction>,
     /// Items that were read before the request.
@@ -146,11 +146,14 @@ impl<'a> Attempt<'a, Bound> {
     pub(super) async fn send(self) -> Attempt<'a, Sent> {
         let Self { of, fixed, lost, known, state } = self;
         let Bound { operation, actions, promised, deleted, .. } = state;
-        let is_delete = matches!(operation, Operation::DeleteItem(_));
-        let has_token = matches!(&operation, Operation::TransactWriteItems(transaction) if transaction.token.is_some());
+        let is_delete = matches!(operation, WriteOperation::Delete(_));
+        let has_token = matches!(&operation, WriteOperation::Transact(transaction) if transaction.token.is_some());
         let response = match operation {
-            Operation::BatchWriteItem(batch) => Response::Batch(Box::pin(of.runner.apply_batch(batch)).await),
-            request => Response::Request(of.runner.send(request).await),
+            WriteOperation::Batch(batch) => Response::Batch(Box::pin(of.runner.apply_batch(batch)).await),
+            WriteOperation::Put(_)
+            | WriteOperation::Update(_)
+            | WriteOperation::Delete(_)
+            | WriteOperation::Transact(_) => Response::Request(of.runner.send(operation.into()).await),
         };
         let state = Sent { actions, promised, deleted, is_delete, has_token, response };
         Attempt { of, fixed, lost, known, state }

@@ -17,7 +17,7 @@ use keyform_language::schema::WriteId;
 use super::fixed::Fixed;
 use super::idempotency::Once;
 use super::state::{Attempt, Bound, Read, Sent, WriteCall};
-use crate::run::{Call, Caller, Runner, Settings};
+use crate::run::{Call, Caller, RunSettings, Runner};
 
 pub(super) const NOW_MILLIS: i64 = 1_700_000_000_000;
 
@@ -155,10 +155,10 @@ pub(super) struct Rig {
 impl Rig {
     /// Returns a call by application code.
     pub(super) fn new(write: &str, arguments: &[(&str, AttributeValue)]) -> Self {
-        Self::of(MODEL, write, arguments, Settings::default())
+        Self::of(MODEL, write, arguments, RunSettings::default())
     }
 
-    pub(super) fn of(model: &str, write: &str, arguments: &[(&str, AttributeValue)], settings: Settings) -> Self {
+    pub(super) fn of(model: &str, write: &str, arguments: &[(&str, AttributeValue)], settings: RunSettings) -> Self {
         let checked = Checked::read(model);
         assert!(!checked.has_errors(), "{:?}", checked.diagnostics);
         let (store, world) = (Arc::new(Scripted::default()), Arc::new(Still::default()));
@@ -170,7 +170,7 @@ impl Rig {
 
     /// Returns the same call on a store without transactions.
     pub(super) fn without_transactions(write: &str, arguments: &[(&str, AttributeValue)]) -> Self {
-        Self::of(MODEL, write, arguments, Settings { without_transactions: true, ..Settings::default() })
+        Self::of(MODEL, write, arguments, RunSettings { without_transactions: true, ..RunSettings::default() })
     }
 
     /// Makes the call one of an external caller.

@@ -7,11 +7,11 @@
 use std::sync::{Mutex, PoisonError};
 
 use keyform_core::operation::{TransactAction, WriteRequest};
-use keyform_core::{AttributeValue, Attributes, Operation};
+use keyform_core::{AttributeValue, Attributes};
 
 use crate::evolve::find::{Lookup, candidates, get};
 use crate::evolve::{Carried, Class, Form, carry};
-use keyform_language::bind::{self, Fresh, Inputs};
+use keyform_language::bind::{self, Fresh, Inputs, WriteOperation};
 use keyform_language::plan::WritePlan;
 use keyform_language::schema::{EntityId, Write};
 
@@ -46,7 +46,7 @@ impl Runner {
         if forms.is_empty() {
             return Ok(());
         }
-        let fresh = Noted { fresh: &self.surroundings, given: Mutex::default() };
+        let fresh = Noted { fresh: &self.world, given: Mutex::default() };
         let previewed = Inputs { fresh: &fresh, ..inputs.clone() };
         let bound = bind::write(&self.checked.model, write, plan, &previewed)?;
         for (table, item) in bound.operation.iter().flat_map(targets) {
@@ -69,7 +69,7 @@ impl Runner {
                     "an item of {name} must move in a transaction, which this store does not support"
                 )));
             }
-            match carry(&*self.store, form, &old, self.surroundings.now_millis()).await?.0 {
+            match carry(&*self.store, form, &old, self.world.now_millis()).await?.0 {
                 // The next iteration finds nothing, or an item that another process wrote in the meantime; the limit
                 // keeps this from going on forever.
                 Carried::Moved | Carried::Superseded | Carried::Already if rounds < ROUNDS_MAX => rounds += 1,
@@ -105,7 +105,7 @@ impl Runner {
                 if get(&*self.store, &form.new.name, key.clone()).await?.is_some_and(|item| !is_old(&item)) {
                     return Ok(None);
                 }
-                let found = candidates(&*self.store, form, &search, self.surroundings.now_millis()).await?;
+                let found = candidates(&*self.store, form, &search, self.world.now_millis()).await?;
                 Ok(found.into_iter().find(|found| form.new.key_of(&found.new) == *key).and_then(|found| found.old))
             }
         }
@@ -113,13 +113,13 @@ impl Runner {
 }
 
 /// Returns the items that a request touches: for a put the whole item, otherwise the key.
-pub(super) fn targets(operation: &Operation) -> Vec<(String, Attributes)> {
+pub(super) fn targets(operation: &WriteOperation) -> Vec<(String, Attributes)> {
     match operation {
-        Operation::PutItem(put) => vec![(put.table.clone(), put.item.clone())],
-        Operation::UpdateItem(update) => vec![(update.table.clone(), update.key.clone())],
-        Operation::DeleteItem(delete) => vec![(delete.table.clone(), delete.key.clone())],
-        Operation::TransactWriteItems(transaction) => transaction.actions.iter().map(target).collect(),
-        Operation::BatchWriteItem(batch) => {
+        WriteOperation::Put(put) => vec![(put.table.clone(), put.item.clone())],
+        WriteOperation::Update(update) => vec![(update.table.clone(), update.key.clone())],
+        WriteOperation::Delete(delete) => vec![(delete.table.clone(), delete.key.clone())],
+        WriteOperation::Transact(transaction) => transaction.actions.iter().map(target).collect(),
+        WriteOperation::Batch(batch) => {
             let each = |(table, requests): &(String, Vec<WriteRequest>)| -> Vec<(String, Attributes)> {
                 let item = |request: &WriteRequest| match request {
                     WriteRequest::Put(item) => item.clone(),
@@ -129,7 +129,6 @@ pub(super) fn targets(operation: &Operation) -> Vec<(String, Attributes)> {
             };
             batch.tables.iter().flat_map(each).collect()
         }
-        _ => Vec::new(),
     }
 }
 
@@ -189,7 +188,7 @@ mod tests {
     use super::TwoForms;
     use crate::run::attempt::step::Step as _;
     use crate::run::attempt::testing::{Rig, attributes, got, now, written};
-    use crate::run::{RunError, Settings};
+    use crate::run::{RunError, RunSettings};
 
     const MODEL: &str = r#"
         model shop
@@ -204,7 +203,7 @@ mod tests {
     "#;
 
     fn convert() -> Rig {
-        Rig::of(MODEL, "convert", &[("orderId", "a".into()), ("currency", "USD".into())], Settings::default())
+        Rig::of(MODEL, "convert", &[("orderId", "a".into()), ("currency", "USD".into())], RunSettings::default())
     }
 
     fn read(rig: &Rig) -> Result<(), RunError> {

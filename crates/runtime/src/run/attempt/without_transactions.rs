@@ -1,8 +1,7 @@
 //! Runs writes on a store without transactions, as far as one plain request is enough.
 
-use keyform_core::Operation;
 use keyform_core::operation::TransactAction;
-use keyform_language::bind;
+use keyform_language::bind::{self, WriteOperation};
 use keyform_language::bookkeeping::CASCADES;
 use keyform_language::plan::{self, Role, WritePlan};
 use keyform_language::schema::Write;
@@ -25,7 +24,7 @@ impl Step for WithoutTransactions {
         if !attempt.of.runner.settings.without_transactions || state.deleted.parents.is_empty() {
             return Hook::pass();
         }
-        if let Operation::TransactWriteItems(transaction) = &mut state.operation {
+        if let WriteOperation::Transact(transaction) = &mut state.operation {
             let is_intent = |action: &mut TransactAction| action.table() == CASCADES;
             let intents: Vec<TransactAction> = transaction.actions.extract_if(.., is_intent).collect();
             let item = |action| match action {
@@ -89,7 +88,7 @@ mod tests {
         let fixed = rig.fixed();
         let mut attempt = rig.bound(&fixed);
         now(WithoutTransactions.before(&mut attempt).result()).unwrap();
-        assert!(matches!(attempt.state.operation, Operation::DeleteItem(_)));
+        assert!(matches!(attempt.state.operation, WriteOperation::Delete(_)));
         assert_eq!(attempt.state.deleted.intents.len(), 1);
     }
 
@@ -99,9 +98,7 @@ mod tests {
         let fixed = rig.fixed();
         let mut attempt = rig.bound(&fixed);
         now(WithoutTransactions.before(&mut attempt).result()).unwrap();
-        assert!(
-            matches!(&attempt.state.operation, Operation::TransactWriteItems(request) if request.actions.len() == 2)
-        );
+        assert!(matches!(&attempt.state.operation, WriteOperation::Transact(request) if request.actions.len() == 2));
         assert!(attempt.state.deleted.intents.is_empty());
     }
 }

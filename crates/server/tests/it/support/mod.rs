@@ -8,7 +8,7 @@ use std::time::Duration;
 use keyform_core::execute::BoxFuture;
 use keyform_core::operation::{ListTables, ListTablesOutput};
 use keyform_core::{Error, Execute, Operation, Output};
-use keyform_server::{Running, Server, Settings};
+use keyform_server::{Running, Server, ServerSettings};
 use tokio::sync::Notify;
 
 /// Answers ListTables with table names; the `Limit` argument selects the behaviour.
@@ -57,12 +57,12 @@ impl Execute for Stub {
 }
 
 /// Default settings on a free port with one worker.
-pub fn settings() -> Settings {
-    Settings { port: 0, workers: 1, ..Settings::default() }
+pub fn settings() -> ServerSettings {
+    ServerSettings { port: 0, workers: 1, ..ServerSettings::default() }
 }
 
 /// Starts a server with the stub store.
-pub fn start(settings: Settings) -> Running {
+pub fn start(settings: ServerSettings) -> Running {
     Server::bind(settings).unwrap().start(Arc::new(Stub::default()), None).unwrap()
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use keyform::execute::BoxFuture;
 use keyform::flow::{Host, TokenKeys};
-use keyform::server::{Models, Running, Settings};
+use keyform::server::{Models, Running, ServerSettings};
 use keyform::{Error, Execute, Operation, Output, Uuid};
 use keyform_workspaces::application;
 use serde_json::Value;
@@ -37,7 +37,7 @@ impl Served {
         let host = Host::shared(store.clone()).with_options(host.options()).with_token_keys(host.token_keys().clone());
         let models = Models::default();
         models.put(application(&host).unwrap().served());
-        let settings = Settings { port: 0, workers: 2, models, token_keys, ..Settings::default() };
+        let settings = ServerSettings { port: 0, workers: 2, models, token_keys, ..ServerSettings::default() };
         let running = keyform::serve_models(settings, store).unwrap();
         Self { address: running.address(), running: Some(running) }
     }

@@ -4,7 +4,7 @@ use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::BinaryOp;
 use crate::plan::{self, ReadPlan, RequestKind};
-use crate::schema::{Entity, Expr, ExprKind, FieldId, Origin, Place, Read};
+use crate::schema::{Entity, Expr, ExprKind, FieldId, Origin, Read, ValuePath};
 
 pub(super) static RULE: Rule = Rule {
     code: Code("A08"),
@@ -49,7 +49,7 @@ fn key_names(context: &Context<'_>, plan: &ReadPlan) -> Vec<String> {
 
 fn own_field<'a>(context: &Context<'a>, expr: &Expr) -> Option<(&'a Entity, FieldId)> {
     match expr.kind {
-        ExprKind::Place(Place { origin: Origin::Field(entity, field), .. }) => {
+        ExprKind::ValuePath(ValuePath { origin: Origin::Field(entity, field), .. }) => {
             Some((context.model.entity(entity), field))
         }
         _ => None,
@@ -141,7 +141,8 @@ fn instead_of_index(
 /// Returns the side of `field = argument` that is not the argument.
 fn looked_up(test: &Expr) -> Option<&Expr> {
     let ExprKind::Binary(BinaryOp::Equal, left, right) = &test.kind else { return None };
-    let is_argument = |expr: &Expr| matches!(expr.kind, ExprKind::Place(Place { origin: Origin::Parameter(_), .. }));
+    let is_argument =
+        |expr: &Expr| matches!(expr.kind, ExprKind::ValuePath(ValuePath { origin: Origin::Parameter(_), .. }));
     match (is_argument(left), is_argument(right)) {
         (false, true) => Some(left),
         (true, false) => Some(right),

@@ -3,7 +3,7 @@
 use crate::check::Context;
 use crate::document::ast::Verb;
 use crate::plan::{ReadPlan, RequestKind};
-use crate::schema::{Action, Entity, Expr, ExprKind, Let, Origin, Place, Read, Step, Write};
+use crate::schema::{Action, Entity, Expr, ExprKind, Let, Origin, Read, ValuePath, Write, WriteStep};
 
 /// A `let` that reads a global index, and the first action whose key depends on its result.
 pub(super) struct Lookup<'a> {
@@ -45,11 +45,11 @@ fn of_let<'a>(context: &Context<'a>, write: &'a Write, number: usize, binding: &
 }
 
 /// Collects the actions with the lists of the `for` loops around them.
-fn collect<'a>(steps: &'a [Step], lists: &mut Vec<&'a Expr>, actions: &mut Vec<(Vec<&'a Expr>, &'a Action)>) {
+fn collect<'a>(steps: &'a [WriteStep], lists: &mut Vec<&'a Expr>, actions: &mut Vec<(Vec<&'a Expr>, &'a Action)>) {
     for step in steps {
         match step {
-            Step::Action(action) => actions.push((lists.clone(), action)),
-            Step::For(each) => {
+            WriteStep::Action(action) => actions.push((lists.clone(), action)),
+            WriteStep::For(each) => {
                 lists.push(&each.list);
                 collect(&each.steps, lists, actions);
                 lists.pop();
@@ -62,7 +62,7 @@ fn collect<'a>(steps: &'a [Step], lists: &mut Vec<&'a Expr>, actions: &mut Vec<(
 fn comes_from(value: &Expr, binding: usize, lists: &[&Expr]) -> bool {
     let mut found = false;
     value.walk(&mut |part| {
-        if let ExprKind::Place(Place { origin, .. }) = &part.kind {
+        if let ExprKind::ValuePath(ValuePath { origin, .. }) = &part.kind {
             found |= match origin {
                 Origin::Let { number, .. } => *number == binding,
                 Origin::Element(depth) => {

@@ -8,7 +8,7 @@ use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::Verb;
 use crate::plan::{Filter, ReadOutcome};
 use crate::schema::{
-    Action, ChangeKind, Entity, EntityId, Expr, ExprKind, Field, FieldId, Format, Model, Origin, Part, Place, Type,
+    Action, ChangeKind, Entity, EntityId, Expr, ExprKind, Field, FieldId, Format, Model, Origin, Part, Type, ValuePath,
 };
 use crate::span::Span;
 
@@ -165,7 +165,7 @@ fn expression(model: &Model, expr: &Expr, findings: &mut Vec<Diagnostic>) {
     let mut compared = Vec::new();
     expr.walk(&mut |part| match &part.kind {
         ExprKind::IsNone(of) | ExprKind::IsSome(of) => whether.push(of.span),
-        ExprKind::Place(Place { origin: Origin::Field(entity, field), .. }) => {
+        ExprKind::ValuePath(ValuePath { origin: Origin::Field(entity, field), .. }) => {
             compared.push((*entity, *field, part.span));
         }
         _ => {}

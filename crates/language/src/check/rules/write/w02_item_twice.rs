@@ -2,7 +2,7 @@
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
-use crate::schema::{Action, Expr, ExprKind, FieldId, For, Origin, Place, Step, Write};
+use crate::schema::{Action, Expr, ExprKind, FieldId, For, Origin, ValuePath, Write, WriteStep};
 
 pub(super) static RULE: Rule = Rule {
     code: Code("W02"),
@@ -56,9 +56,9 @@ fn key_value(action: &Action, field: FieldId) -> Option<&Expr> {
 }
 
 /// Reports actions inside `for` whose key does not depend on the element.
-fn repeated(context: &Context<'_>, steps: &[Step], depth: usize, findings: &mut Vec<Diagnostic>) {
+fn repeated(context: &Context<'_>, steps: &[WriteStep], depth: usize, findings: &mut Vec<Diagnostic>) {
     for step in steps {
-        let Step::For(each) = step else { continue };
+        let WriteStep::For(each) = step else { continue };
         if each.max != Some(1) {
             constant(context, each, depth, findings);
         }
@@ -68,7 +68,7 @@ fn repeated(context: &Context<'_>, steps: &[Step], depth: usize, findings: &mut 
 
 fn constant(context: &Context<'_>, each: &For, depth: usize, findings: &mut Vec<Diagnostic>) {
     for step in &each.steps {
-        let Step::Action(action) = step else { continue };
+        let WriteStep::Action(action) = step else { continue };
         let Some(entity) = action.entity.map(|id| context.model.entity(id)) else { continue };
         let values: Vec<Option<&Expr>> =
             entity.key_fields().into_iter().map(|field| key_value(action, field)).collect();
@@ -91,7 +91,7 @@ fn constant(context: &Context<'_>, each: &For, depth: usize, findings: &mut Vec<
 fn depends_on(value: &Expr, depth: usize) -> bool {
     let mut found = false;
     value.walk(&mut |expr| {
-        found |= matches!(&expr.kind, ExprKind::Place(Place { origin: Origin::Element(at), .. }) if *at >= depth);
+        found |= matches!(&expr.kind, ExprKind::ValuePath(ValuePath { origin: Origin::Element(at), .. }) if *at >= depth);
     });
     found
 }

@@ -3,7 +3,7 @@
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::plan::{WriteKind, WritePlan};
-use crate::schema::{Step, Write};
+use crate::schema::{Write, WriteStep};
 
 pub(super) static RULE: Rule = Rule {
     code: Code("W03"),
@@ -58,7 +58,7 @@ fn count(write: &Write, plan: &WritePlan) -> Option<Diagnostic> {
 
 fn endless(write: &Write, plan: &WritePlan) -> Option<Diagnostic> {
     let each = write.steps.iter().find_map(|step| match step {
-        Step::For(each) if each.max.is_none() => Some(each),
+        WriteStep::For(each) if each.max.is_none() => Some(each),
         _ => None,
     })?;
     (plan.request == WriteKind::Transaction).then(|| {

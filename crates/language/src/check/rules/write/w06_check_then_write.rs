@@ -2,7 +2,7 @@
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
-use crate::schema::{Action, ChangeKind, EntityId, Expr, ExprKind, FieldId, Model, Origin, Place, Type, Write};
+use crate::schema::{Action, ChangeKind, EntityId, Expr, ExprKind, FieldId, Model, Origin, Type, ValuePath, Write};
 use crate::span::Span;
 
 use super::version_of;
@@ -57,8 +57,9 @@ fn is_copy(model: &Model, entity: EntityId, field: FieldId) -> bool {
 fn values_read(expr: &Expr) -> Vec<ReadBefore> {
     let mut values = Vec::new();
     expr.walk(&mut |part| {
-        if let ExprKind::Place(Place {
-            origin: Origin::Let { number, entity: Some(entity), field: Some(field) }, ..
+        if let ExprKind::ValuePath(ValuePath {
+            origin: Origin::Let { number, entity: Some(entity), field: Some(field) },
+            ..
         }) = part.kind
         {
             values.push(ReadBefore { entity, field, number, span: part.span });

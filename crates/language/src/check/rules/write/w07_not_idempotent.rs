@@ -6,7 +6,7 @@ use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::BinaryOp;
 use crate::plan::WriteKind;
-use crate::schema::{Action, Change, ChangeKind, Entity, Expr, ExprKind, FieldId, Origin, Place, Write};
+use crate::schema::{Action, Change, ChangeKind, Entity, Expr, ExprKind, FieldId, Origin, ValuePath, Write};
 
 pub(super) static RULE: Rule = Rule {
     code: Code("W07"),
@@ -51,7 +51,7 @@ fn refuses_repetition(action: &Action) -> bool {
 
 /// Returns whether the condition holds for a single value of the field only.
 fn is_pinned(condition: &Expr, field: FieldId) -> bool {
-    let is_field = |side: &Expr| matches!(&side.kind, ExprKind::Place(Place { origin: Origin::Field(_, own), path }) if *own == field && path.is_empty());
+    let is_field = |side: &Expr| matches!(&side.kind, ExprKind::ValuePath(ValuePath { origin: Origin::Field(_, own), path }) if *own == field && path.is_empty());
     match &condition.kind {
         ExprKind::Binary(BinaryOp::And, left, right) => is_pinned(left, field) || is_pinned(right, field),
         ExprKind::Binary(BinaryOp::Equal, left, right) => is_field(left) != is_field(right),

@@ -4,7 +4,7 @@ use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::Verb;
 use crate::schema::{
-    Action, Entity, EntityId, ExprKind, Field, FieldId, Model, Origin, Part, Place, Template, Type, Write,
+    Action, Entity, EntityId, ExprKind, Field, FieldId, Model, Origin, Part, Template, Type, ValuePath, Write,
 };
 
 pub(super) static RULE: Rule = Rule {
@@ -84,7 +84,7 @@ fn is_held(model: &Model, write: &Write, action: &Action, field: FieldId, parent
 fn is_callers(action: &Action, field: FieldId) -> bool {
     let value = action.keys.iter().find(|(key, _)| *key == field).map(|(_, value)| value);
     let value = value.or_else(|| action.value_of(field));
-    value.is_some_and(|value| matches!(value.kind, ExprKind::Place(Place { origin: Origin::Caller(_), .. })))
+    value.is_some_and(|value| matches!(value.kind, ExprKind::ValuePath(ValuePath { origin: Origin::Caller(_), .. })))
 }
 
 fn finding(write: &Write, action: &Action, child: &Entity, field: FieldId, parent: &Entity) -> Diagnostic {

@@ -5,7 +5,7 @@
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
-use crate::schema::{Expr, ExprKind, Model, Origin, Parameter, Permission, Place};
+use crate::schema::{Expr, ExprKind, Model, Origin, Parameter, Permission, ValuePath};
 
 pub(super) static RULE: Rule = Rule {
     code: Code("W17"),
@@ -53,18 +53,18 @@ fn permission(allow: Option<&Permission>) -> Option<&Expr> {
 }
 
 /// Returns the operand that occurs on both sides of a comparison.
-fn compared_with_itself(condition: &Expr) -> Option<&Place> {
+fn compared_with_itself(condition: &Expr) -> Option<&ValuePath> {
     let (of, with) = match &condition.kind {
         ExprKind::Binary(operator, left, right) if operator.is_test() => (left, vec![&**right]),
         ExprKind::Between(of, low, high) => (of, vec![&**low, &**high]),
         ExprKind::In(of, list) => (of, list.iter().collect()),
         _ => return None,
     };
-    let ExprKind::Place(place) = &of.kind else { return None };
+    let ExprKind::ValuePath(place) = &of.kind else { return None };
     with.into_iter().any(|other| of.same(other)).then_some(place)
 }
 
-fn finding(model: &Model, parameters: &[Parameter], condition: &Expr, place: &Place) -> Diagnostic {
+fn finding(model: &Model, parameters: &[Parameter], condition: &Expr, place: &ValuePath) -> Diagnostic {
     let Origin::Field(entity, field) = place.origin else {
         return Diagnostic::error(RULE.code, condition.span, "both sides are the same")
             .help("compare it with another value");

@@ -10,10 +10,10 @@ use keyform_core::table::{
 
 use super::arn::{index_arn, kms_key_arn, stream_arn, stream_label, table_arn};
 use crate::catalog::{Index, IndexKind, Table, TableSettings};
-use crate::engine::{Engine, EngineSettings, Step};
+use crate::engine::{Engine, EngineSettings, Started};
 
 impl Engine {
-    pub(crate) fn describe_table(&self, request: &DescribeTable) -> Result<Step<Box<TableDescription>>, Error> {
+    pub(crate) fn describe_table(&self, request: &DescribeTable) -> Result<Started<Box<TableDescription>>, Error> {
         let catalog = self.catalog.read();
         let table = catalog.find(&request.table).ok_or_else(|| texts::table_not_found(&request.table))?;
         Ok(self.told(self.description(table, Status::Active)))

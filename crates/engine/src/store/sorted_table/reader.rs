@@ -11,7 +11,7 @@ use super::super::batch::SeqNo;
 use super::super::codec::Reader;
 use super::super::error::StoreError;
 use super::super::header::{FileHeader, FileKind, HEADER_BYTES};
-use super::super::manifest::{Place, TableMeta};
+use super::super::manifest::{PieceLocation, TableMeta};
 use super::super::seal::Seal;
 use super::block::{Block, Entry};
 use super::cache::{Piece, TableFiles};
@@ -126,7 +126,7 @@ impl Table {
         self.block(self.place_at(at)?, keep)
     }
 
-    fn place_at(&self, at: &BlockAt) -> Result<Place, StoreError> {
+    fn place_at(&self, at: &BlockAt) -> Result<PieceLocation, StoreError> {
         self.place(&at.index, &at.index.entry(at.position))
     }
 
@@ -134,8 +134,8 @@ impl Table {
         self.block(self.place(root, &root.entry(partition))?, true)
     }
 
-    fn place(&self, block: &Block, entry: &Entry) -> Result<Place, StoreError> {
-        Place::decode(&mut Reader::new(block.value_of(entry)))
+    fn place(&self, block: &Block, entry: &Entry) -> Result<PieceLocation, StoreError> {
+        PieceLocation::decode(&mut Reader::new(block.value_of(entry)))
             .ok_or_else(|| self.damaged("an index entry has no position"))
     }
 
@@ -155,7 +155,7 @@ impl Table {
         Ok(filter)
     }
 
-    fn block(&self, place: Place, keep: bool) -> Result<Arc<Block>, StoreError> {
+    fn block(&self, place: PieceLocation, keep: bool) -> Result<Arc<Block>, StoreError> {
         let key = (self.meta.number, place.offset);
         if let Some(Piece::Block(block)) = self.files.cached(&key) {
             return Ok(block);
@@ -189,11 +189,11 @@ impl Table {
         Ok(Opened { seal, root })
     }
 
-    fn read_block(&self, seal: &Seal, place: Place) -> Result<Block, StoreError> {
+    fn read_block(&self, seal: &Seal, place: PieceLocation) -> Result<Block, StoreError> {
         Block::parse(self.read_piece(seal, place)?).ok_or_else(|| self.damaged("a block is invalid"))
     }
 
-    fn read_piece(&self, seal: &Seal, place: Place) -> Result<Bytes, StoreError> {
+    fn read_piece(&self, seal: &Seal, place: PieceLocation) -> Result<Bytes, StoreError> {
         let mut piece = vec![0; place.bytes as usize];
         let handle = self.files.handle(self.meta.number)?;
         handle.read_at(&mut piece, place.offset).map_err(|error| StoreError::io("read", &self.name(), error))?;

@@ -7,12 +7,12 @@ use keyform_core::error::table as texts;
 use keyform_core::operation::{DescribeTimeToLive, TimeToLive, TimeToLiveStatus, UpdateTimeToLive};
 
 use crate::catalog::{Expiry, Table, load};
-use crate::engine::{Engine, Step};
+use crate::engine::{Engine, Started};
 use crate::expiry;
 use crate::store::Batch;
 
 impl Engine {
-    pub(crate) fn update_time_to_live(&self, request: UpdateTimeToLive) -> Result<Step<TimeToLive>, Error> {
+    pub(crate) fn update_time_to_live(&self, request: UpdateTimeToLive) -> Result<Started<TimeToLive>, Error> {
         let mut catalog = self.catalog.write();
         let table = catalog.find(&request.table).ok_or_else(|| texts::table_not_found(&request.table))?;
         let mut table = Table::clone(table);
@@ -23,10 +23,13 @@ impl Engine {
         let commit = self.save_table(&mut catalog, table, batch)?;
         drop(catalog);
         self.work.wake();
-        Ok(Step::after(commit, request.setting))
+        Ok(Started::after(commit, request.setting))
     }
 
-    pub(crate) fn describe_time_to_live(&self, request: &DescribeTimeToLive) -> Result<Step<TimeToLiveStatus>, Error> {
+    pub(crate) fn describe_time_to_live(
+        &self,
+        request: &DescribeTimeToLive,
+    ) -> Result<Started<TimeToLiveStatus>, Error> {
         let catalog = self.catalog.read();
         let table = catalog.find(&request.table).ok_or_else(|| texts::table_not_found(&request.table))?;
         let attribute = table.expiry.as_ref().map(|expiry| expiry.attribute.clone());

@@ -3,7 +3,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{self, Argument, Name, Number};
 use crate::scalar::Scalar;
-use crate::schema::expression::{ExprKind, Origin, Place, Step};
+use crate::schema::expression::{ExprKind, Origin, PathStep, ValuePath};
 use crate::schema::field::Type;
 use crate::schema::pattern::{Read, Result};
 use crate::schema::{EntityId, FieldId};
@@ -76,7 +76,7 @@ impl Scope<'_> {
         entity: EntityId,
         path: &ast::Expr,
         found: &mut Found,
-    ) -> Option<(FieldId, Place, Type)> {
+    ) -> Option<(FieldId, ValuePath, Type)> {
         let (base, steps) = unroll(path);
         let ast::ExprKind::Name(name) = base.kind.as_ref() else {
             found.error(code::PLACE, path.span, "a change must begin with a field");
@@ -85,7 +85,7 @@ impl Scope<'_> {
         let field = field_of(self.model, entity, name, found)?;
         let kind = self.model.entity(entity).field(field).kind.clone();
         let (path, kind) = self.steps(&name.text, kind, &steps, found)?;
-        Some((field, Place { origin: Origin::Field(entity, field), path }, kind))
+        Some((field, ValuePath { origin: Origin::Field(entity, field), path }, kind))
     }
 
     fn named(&self, name: &Name, steps: &[Written<'_>], found: &mut Found) -> (ExprKind, Type) {
@@ -173,7 +173,7 @@ impl Scope<'_> {
                 let kind = self.model.entity(*entity).field(field).kind.clone();
                 let kind = self.steps(&member.text, kind, rest, found).map_or(Type::Unknown, |(_, kind)| kind);
                 let path = self.unchecked(steps, found);
-                (ExprKind::Place(Place { origin, path }), kind)
+                (ExprKind::ValuePath(ValuePath { origin, path }), kind)
             }
             (Content::Items(_), [Written::Member(member), ..]) => {
                 let message = format!("`{}` is a list, so it has no `{}`", name.text, member.text);
@@ -181,7 +181,7 @@ impl Scope<'_> {
                 found.add(finding.help(format!("iterate over it: `for x in {} max 20 {{ … }}`", name.text)));
                 BROKEN
             }
-            _ => (ExprKind::Place(Place { origin, path: self.unchecked(steps, found) }), Type::Unknown),
+            _ => (ExprKind::ValuePath(ValuePath { origin, path: self.unchecked(steps, found) }), Type::Unknown),
         }
     }
 
@@ -220,7 +220,7 @@ impl Scope<'_> {
         found: &mut Found,
     ) -> (ExprKind, Type) {
         match self.steps(title, kind, steps, found) {
-            Some((path, kind)) => (ExprKind::Place(Place { origin, path }), kind),
+            Some((path, kind)) => (ExprKind::ValuePath(ValuePath { origin, path }), kind),
             None => BROKEN,
         }
     }
@@ -232,7 +232,7 @@ impl Scope<'_> {
         mut kind: Type,
         steps: &[Written<'_>],
         found: &mut Found,
-    ) -> Option<(Vec<Step>, Type)> {
+    ) -> Option<(Vec<PathStep>, Type)> {
         let mut title = title.to_owned();
         for step in steps {
             kind = match step {
@@ -247,11 +247,11 @@ impl Scope<'_> {
         Some((self.unchecked(steps, found), kind))
     }
 
-    fn unchecked(&self, steps: &[Written<'_>], found: &mut Found) -> Vec<Step> {
+    fn unchecked(&self, steps: &[Written<'_>], found: &mut Found) -> Vec<PathStep> {
         let values = Scope { fields_first: false, ..self.clone() };
         let step = |step: &Written<'_>| match step {
-            Written::Member(name) => Step::Member(name.text.clone()),
-            Written::Element(key) => Step::Element(Box::new(values.expr(key, found))),
+            Written::Member(name) => PathStep::Member(name.text.clone()),
+            Written::Element(key) => PathStep::Element(Box::new(values.expr(key, found))),
         };
         steps.iter().map(step).collect()
     }

@@ -8,11 +8,11 @@ use keyform_core::table::Tag;
 
 use super::create::merged_tags;
 use crate::catalog::{Table, TableSettings};
-use crate::engine::{Engine, Step};
+use crate::engine::{Engine, Started};
 use crate::store::Batch;
 
 impl Engine {
-    pub(crate) fn tag_resource(&self, request: &TagResource) -> Result<Step<()>, Error> {
+    pub(crate) fn tag_resource(&self, request: &TagResource) -> Result<Started<()>, Error> {
         let changed = |tags: &[Tag]| {
             let tags = merged_tags(tags, &request.tags);
             if tags.len() > TAGS_MAX { Err(texts::too_many_tags()) } else { Ok(tags) }
@@ -20,7 +20,7 @@ impl Engine {
         self.change_tags(&request.arn, || texts::no_resource_to_tag(&request.arn), changed)
     }
 
-    pub(crate) fn untag_resource(&self, request: &UntagResource) -> Result<Step<()>, Error> {
+    pub(crate) fn untag_resource(&self, request: &UntagResource) -> Result<Started<()>, Error> {
         let changed = |tags: &[Tag]| Ok(tags.iter().filter(|tag| !request.keys.contains(&tag.key)).cloned().collect());
         self.change_tags(&request.arn, texts::resource_not_found, changed)
     }
@@ -28,7 +28,7 @@ impl Engine {
     pub(crate) fn list_tags_of_resource(
         &self,
         request: &ListTagsOfResource,
-    ) -> Result<Step<ListTagsOfResourceOutput>, Error> {
+    ) -> Result<Started<ListTagsOfResourceOutput>, Error> {
         let catalog = self.catalog.read();
         let missing = || texts::no_tags_to_list(&self.settings.account, &request.arn);
         let table =
@@ -42,14 +42,14 @@ impl Engine {
         arn: &str,
         missing: impl Fn() -> Error,
         changed: impl Fn(&[Tag]) -> Result<Vec<Tag>, Error>,
-    ) -> Result<Step<()>, Error> {
+    ) -> Result<Started<()>, Error> {
         let name = table_of_arn(arn)?;
         let mut catalog = self.catalog.write();
         let table = catalog.find(name).filter(|_| self.is_own(arn)).ok_or_else(missing)?;
         let settings = TableSettings { tags: changed(&table.settings.tags)?, ..table.settings.clone() };
         let table = Table { settings, ..Table::clone(table) };
         let commit = self.save_table(&mut catalog, table, Batch::new())?;
-        Ok(Step::after(commit, ()))
+        Ok(Started::after(commit, ()))
     }
 
     fn is_own(&self, arn: &str) -> bool {

@@ -6,13 +6,13 @@ use keyform_core::operation::DeleteTable;
 use keyform_core::table::{Status, TableDescription};
 
 use crate::catalog::{Table, load};
-use crate::engine::{Engine, Step};
+use crate::engine::{Engine, Started};
 use crate::key_space::{self, IndexId};
 use crate::store::Batch;
 use crate::stream;
 
 impl Engine {
-    pub(crate) fn delete_table(&self, request: &DeleteTable) -> Result<Step<Box<TableDescription>>, Error> {
+    pub(crate) fn delete_table(&self, request: &DeleteTable) -> Result<Started<Box<TableDescription>>, Error> {
         let mut catalog = self.catalog.write();
         let table = catalog.find(&request.table).cloned().ok_or_else(|| texts::table_not_found(&request.table))?;
         if table.settings.deletion_protected {
@@ -35,7 +35,7 @@ impl Engine {
         }
         drop(catalog);
         self.work.wake();
-        Ok(Step::after(commit, self.description(&table, Status::Deleting)))
+        Ok(Started::after(commit, self.description(&table, Status::Deleting)))
     }
 }
 

@@ -8,7 +8,7 @@ use super::super::batch::SeqNo;
 use super::super::disk::DiskFile;
 use super::super::error::StoreError;
 use super::super::header::{FileHeader, FileKind};
-use super::super::manifest::{Place, TableMeta};
+use super::super::manifest::{PieceLocation, TableMeta};
 use super::super::seal::Seal;
 use super::block::BlockBuilder;
 use super::cache::TableFiles;
@@ -148,7 +148,7 @@ impl Drop for TableWriter {
     }
 }
 
-fn add_place(builder: &mut BlockBuilder, last_key: &[u8], place: Place) {
+fn add_place(builder: &mut BlockBuilder, last_key: &[u8], place: PieceLocation) {
     let mut value = Vec::with_capacity(12);
     place.encode(&mut value);
     builder.add(last_key, 0, Some(&value), false);
@@ -169,13 +169,13 @@ impl Sink {
         self.written + self.buffer.len() as u64
     }
 
-    fn put_block(&mut self, builder: &mut BlockBuilder, compress: bool) -> Result<Place, StoreError> {
+    fn put_block(&mut self, builder: &mut BlockBuilder, compress: bool) -> Result<PieceLocation, StoreError> {
         let place = self.put(builder.finish(), compress);
         builder.clear();
         place
     }
 
-    fn put(&mut self, content: &[u8], compress: bool) -> Result<Place, StoreError> {
+    fn put(&mut self, content: &[u8], compress: bool) -> Result<PieceLocation, StoreError> {
         let offset = self.offset();
         let start = self.buffer.len();
         match compress.then(|| lz4_flex::block::compress_prepend_size(content)) {
@@ -193,7 +193,7 @@ impl Sink {
         if self.buffer.len() >= WRITE_BYTES {
             self.write_out()?;
         }
-        Ok(Place { offset, bytes })
+        Ok(PieceLocation { offset, bytes })
     }
 
     fn write_out(&mut self) -> Result<(), StoreError> {

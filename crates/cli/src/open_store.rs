@@ -85,15 +85,15 @@ pub(crate) fn run_settings(
     config: &Config,
     mut variables: BTreeMap<String, String>,
     cursor_key: [u8; 32],
-) -> run::Settings {
+) -> run::RunSettings {
     if config.is_embedded() {
         variables.entry("stage".to_owned()).or_insert_with(|| STAGE.to_owned());
     }
-    run::Settings {
+    run::RunSettings {
         variables,
         cursor_key,
         without_transactions: config.lacks_transactions(),
-        ..run::Settings::default()
+        ..run::RunSettings::default()
     }
 }
 
@@ -123,14 +123,14 @@ fn is_here(url: &str) -> bool {
 }
 
 /// Open store.
-pub(crate) enum Place {
+pub(crate) enum OpenStore {
     /// Data directory.
     Embedded(Database),
     /// DynamoDB, or a compatible endpoint.
     Remote(Remote),
 }
 
-impl Place {
+impl OpenStore {
     /// Opens the store that the arguments select.
     pub(crate) async fn open(arguments: &ArgMatches) -> Result<Self, Failure> {
         Self::open_at(&config(arguments)?).await

@@ -13,12 +13,12 @@ use keyform_core::table::{
 
 use super::create::{add_global_index, begin_stream};
 use crate::catalog::{Index, IndexKind, ShardEnd, Table};
-use crate::engine::{Engine, Step};
+use crate::engine::{Engine, Started};
 use crate::store::Batch;
 use crate::stream;
 
 impl Engine {
-    pub(crate) fn update_table(&self, request: UpdateTable) -> Result<Step<Box<TableDescription>>, Error> {
+    pub(crate) fn update_table(&self, request: UpdateTable) -> Result<Started<Box<TableDescription>>, Error> {
         let mut catalog = self.catalog.write();
         let table = catalog.find(&request.table).ok_or_else(|| texts::table_not_found(&request.table))?;
         let mut table = Table::clone(table);
@@ -34,7 +34,7 @@ impl Engine {
         let commit = self.save_table(&mut catalog, table, Batch::new())?;
         drop(catalog);
         self.work.wake();
-        Ok(Step::after(commit, description))
+        Ok(Started::after(commit, description))
     }
 }
 

@@ -12,12 +12,12 @@ use keyform_core::table::{
 };
 
 use crate::catalog::{Index, IndexKind, KeyLayout, Projected, Statistics, Stream, Table, TableSettings, load};
-use crate::engine::{Engine, Step};
+use crate::engine::{Engine, Started};
 use crate::key_space::TableId;
 use crate::store::{Batch, SeqNo};
 
 impl Engine {
-    pub(crate) fn create_table(&self, request: CreateTable) -> Result<Step<Box<TableDescription>>, Error> {
+    pub(crate) fn create_table(&self, request: CreateTable) -> Result<Started<Box<TableDescription>>, Error> {
         let mut catalog = self.catalog.write();
         if catalog.find(&request.table).is_some() {
             return Err(texts::already_exists(&request.table));
@@ -30,7 +30,7 @@ impl Engine {
         let mut batch = Batch::new();
         load::stage_next_id(&mut batch, catalog.next_id());
         let commit = self.save_table(&mut catalog, table, batch)?;
-        Ok(Step::after(commit, description))
+        Ok(Started::after(commit, description))
     }
 
     /// Creates the table. Its stream's label must be later than `after_ms`, the last label of an earlier table of that
