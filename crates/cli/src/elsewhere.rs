@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use crate::config::Config;
 use crate::failure::Failure;
-use crate::place;
+use crate::open_store;
 
 /// Remote store on a dedicated runtime.
 pub(crate) struct Elsewhere {

@@ -25,7 +25,7 @@ use crate::applications::Applications;
 use crate::config::{Config, StoreKind};
 use crate::elsewhere::Elsewhere;
 use crate::failure::Failure;
-use crate::{files, logging, output, place, signals, systems};
+use crate::{files, logging, open_store, output, signals, systems};
 
 /// Event of the main thread.
 enum Event {

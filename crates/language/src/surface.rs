@@ -8,7 +8,7 @@ use crate::document::ast::{Number, Verb};
 use crate::plan::{Role, WritePlan, remaining_name};
 use crate::schema::{
     Action, ChangeKind, Expr, ExprKind, FieldId, LetSource, Model, Origin, Parameter, Permission, Read,
-    Result as ReadResult, Step, Test, Type, ValuePath, Write,
+    Result as ReadResult, Test, Type, ValuePath, Write, WriteStep,
 };
 
 /// Outcome name of a refusal for which the model names no outcome: another writer changed the item.
@@ -261,11 +261,11 @@ fn taken(checked: &Checked, write: &Write) -> Vec<String> {
     claims.collect()
 }
 
-fn find<'a>(steps: &'a [Step], path: &[usize]) -> Option<&'a Action> {
+fn find<'a>(steps: &'a [WriteStep], path: &[usize]) -> Option<&'a Action> {
     let (first, rest) = path.split_first()?;
     match steps.get(*first)? {
-        Step::Action(action) => Some(action),
-        Step::For(each) => find(&each.steps, rest),
+        WriteStep::Action(action) => Some(action),
+        WriteStep::For(each) => find(&each.steps, rest),
     }
 }
 
@@ -283,7 +283,7 @@ fn always_returns(write: &Write) -> bool {
         .into_iter()
         .any(|action| keeps(&action.outcome) || action.conditions.iter().any(|condition| keeps(&condition.outcome)));
     let makes = write.steps.iter().any(|step| {
-        matches!(step, Step::Action(action) if action.entity == Some(entity) && !matches!(action.verb, Verb::Delete | Verb::Check))
+        matches!(step, WriteStep::Action(action) if action.entity == Some(entity) && !matches!(action.verb, Verb::Delete | Verb::Check))
     });
     makes && write.batch.is_none() && !lets && !requires && !actions
 }
@@ -304,10 +304,10 @@ fn write_wants_caller(model: &Model, write: &Write) -> bool {
     lets || requires || steps_want_caller(&write.steps)
 }
 
-fn steps_want_caller(steps: &[Step]) -> bool {
+fn steps_want_caller(steps: &[WriteStep]) -> bool {
     steps.iter().any(|step| match step {
-        Step::Action(action) => action_wants_caller(action),
-        Step::For(each) => names_caller(&each.list) || steps_want_caller(&each.steps),
+        WriteStep::Action(action) => action_wants_caller(action),
+        WriteStep::For(each) => names_caller(&each.list) || steps_want_caller(&each.steps),
     })
 }
 

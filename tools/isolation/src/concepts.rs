@@ -7,7 +7,7 @@
 
 use keyform_language::scalar::generated::RustId;
 use keyform_language::schema::{
-    EntityId, Expr, ExprKind, FieldId, GuardId, LetSource, Model, Origin, Parameter, Permission, Place, Read, Type,
+    EntityId, Expr, ExprKind, FieldId, GuardId, LetSource, Model, Origin, Parameter, Permission, Read, Type, ValuePath,
     Write,
 };
 
@@ -239,7 +239,7 @@ impl<'a> Concepts<'a> {
                     }
                 }
             }
-            ExprKind::Place(Place { origin: Origin::Read { read, arguments, .. }, .. }) => {
+            ExprKind::ValuePath(ValuePath { origin: Origin::Read { read, arguments, .. }, .. }) => {
                 let parameters = &self.model.read(*read).parameters;
                 for (argument, to) in arguments.iter().zip(parameters) {
                     if let (Some(number), Some((entity, field))) = (parameter_of(argument), to.field) {
@@ -261,7 +261,7 @@ impl<'a> Concepts<'a> {
 
 fn parameter_of(expr: &Expr) -> Option<usize> {
     match &expr.kind {
-        ExprKind::Place(Place { origin: Origin::Parameter(number), path }) if path.is_empty() => Some(*number),
+        ExprKind::ValuePath(ValuePath { origin: Origin::Parameter(number), path }) if path.is_empty() => Some(*number),
         _ => None,
     }
 }

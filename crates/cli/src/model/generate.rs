@@ -7,7 +7,7 @@ use keyform::language::Checked;
 use keyform_codegen::{CodegenSettings, TARGETS, target};
 
 use crate::failure::Failure;
-use crate::{output, place};
+use crate::{open_store, output};
 
 use super::{file, source};
 

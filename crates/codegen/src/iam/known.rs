@@ -1,7 +1,7 @@
 //! Values that are known when a policy is generated.
 
 use keyform_language::document::ast::BinaryOp;
-use keyform_language::schema::{Expr, ExprKind, Format, Model, Origin, Parameter, Permission, TypePosition};
+use keyform_language::schema::{Expr, ExprKind, Format, Model, Origin, Parameter, Permission, ValuePath};
 
 /// Knowledge about a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,9 +67,9 @@ fn note(model: &Model, condition: &Expr, known: &mut Arguments) {
     }
 }
 
-fn place(expr: &Expr) -> Option<&TypePosition> {
+fn place(expr: &Expr) -> Option<&ValuePath> {
     match &expr.kind {
-        ExprKind::TypePosition(place) if place.path.is_empty() => Some(place),
+        ExprKind::ValuePath(place) if place.path.is_empty() => Some(place),
         _ => None,
     }
 }

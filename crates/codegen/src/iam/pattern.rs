@@ -6,7 +6,7 @@ use keyform_language::document::ast::{KeyType, Verb};
 use keyform_language::plan::{BoundPart, ReadPlan, RequestKind, Role, WriteKind};
 use keyform_language::schema::{
     Action, Entity, EntityId, Expr, ExprKind, FieldId, GuardId, IndexId, LetSource, Model, Origin, Parameter, Part,
-    Permission, Read, ReadId, Step, TableId, Write, WriteId,
+    Permission, Read, ReadId, TableId, Write, WriteId, WriteStep,
 };
 
 use super::super::CodegenSettings;
@@ -133,7 +133,7 @@ impl<'a> Collector<'a> {
         for expr in asked {
             match &expr.kind {
                 ExprKind::Guard { guard, arguments: given } => self.guard(*guard, given, arguments),
-                ExprKind::TypePosition(place) => {
+                ExprKind::ValuePath(place) => {
                     if let Origin::Read { read, arguments: given, .. } = &place.origin {
                         self.called(*read, given, arguments);
                     }
@@ -270,11 +270,11 @@ impl<'a> Collector<'a> {
 }
 
 /// Returns the action at a path of positions through `for` steps.
-fn at<'a>(steps: &'a [Step], path: &[usize]) -> Option<&'a Action> {
+fn at<'a>(steps: &'a [WriteStep], path: &[usize]) -> Option<&'a Action> {
     let (first, rest) = path.split_first()?;
     match steps.get(*first)? {
-        Step::Action(action) => Some(action),
-        Step::For(each) => at(&each.steps, rest),
+        WriteStep::Action(action) => Some(action),
+        WriteStep::For(each) => at(&each.steps, rest),
     }
 }
 

@@ -90,7 +90,7 @@ fn target(model: &Model, pattern: Pattern<'_>, parameter: &Parameter) -> Option<
     let Pattern::Write(write) = pattern else { return None };
     let number = write.parameters.iter().position(|other| other.field_name == parameter.field_name)?;
     let is_parameter = |expr: &Expr| {
-        matches!(&expr.kind, ExprKind::TypePosition(place)
+        matches!(&expr.kind, ExprKind::ValuePath(place)
             if place.path.is_empty() && matches!(place.origin, Origin::Parameter(of) if of == number))
     };
     let fits = |entity: &Entity, field: FieldId| same(entity.field(field).kind.resolved(), parameter.kind.resolved());

@@ -230,7 +230,7 @@ fn agree(
         }
     }
     let origin = |expr: &Expr| match &expr.kind {
-        ExprKind::Place(place) => Some(place.origin.clone()),
+        ExprKind::ValuePath(place) => Some(place.origin.clone()),
         _ => None,
     };
     for (one, other) in [(left, right), (right, left)] {

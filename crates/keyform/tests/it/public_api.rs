@@ -19,13 +19,13 @@ const LIBRARIES: [&str; 12] =
     ["core", "world", "wire", "engine", "language", "runtime", "aws", "live", "flow", "transfer", "server", "keyform"];
 
 /// Path of a module or an item: the crate's folder, then its modules.
-type Place = Vec<String>;
+type ModulePath = Vec<String>;
 
 enum Entry {
     Module(Module),
     Item(Described),
     /// Re-export or import of another path.
-    Use(Place),
+    Use(ModulePath),
 }
 
 /// Kind of an item and its public fields or variants.
@@ -63,7 +63,7 @@ impl Module {
         })
     }
 
-    fn used(&self, name: &str) -> Option<&Place> {
+    fn used(&self, name: &str) -> Option<&ModulePath> {
         self.named(name).find_map(|entry| match entry {
             Entry::Use(path) => Some(path),
             Entry::Module(_) | Entry::Item(_) => None,
@@ -72,7 +72,7 @@ impl Module {
 }
 
 /// Inherent methods: the module of the `impl`, the name of the type, the public methods.
-type Methods = Vec<(Place, Vec<String>, Vec<String>)>;
+type Methods = Vec<(ModulePath, Vec<String>, Vec<String>)>;
 
 fn is_public(visibility: &Visibility) -> bool {
     matches!(visibility, Visibility::Public(_))
@@ -99,13 +99,13 @@ struct Library {
 }
 
 impl Library {
-    fn read(&mut self, file: &Path, folder: &Path, place: &Place) -> Module {
+    fn read(&mut self, file: &Path, folder: &Path, place: &ModulePath) -> Module {
         let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let parsed = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         self.module(&parsed.items, folder, place)
     }
 
-    fn module(&mut self, items: &[Item], folder: &Path, place: &Place) -> Module {
+    fn module(&mut self, items: &[Item], folder: &Path, place: &ModulePath) -> Module {
         let mut module = Module::default();
         for item in items {
             self.item(item, folder, place, &mut module);
@@ -113,7 +113,7 @@ impl Library {
         module
     }
 
-    fn item(&mut self, item: &Item, folder: &Path, place: &Place, module: &mut Module) {
+    fn item(&mut self, item: &Item, folder: &Path, place: &ModulePath, module: &mut Module) {
         let mut add = |name: &syn::Ident, visibility: &Visibility, kind, members| {
             module.add(name.to_string(), is_public(visibility), Entry::Item(Described { kind, members }));
         };
@@ -151,7 +151,7 @@ impl Library {
         }
     }
 
-    fn inner(&mut self, its: &syn::ItemMod, folder: &Path, place: &Place) -> Module {
+    fn inner(&mut self, its: &syn::ItemMod, folder: &Path, place: &ModulePath) -> Module {
         let name = its.ident.to_string();
         let place = [place.as_slice(), std::slice::from_ref(&name)].concat();
         let folder = folder.join(&name);
@@ -165,7 +165,7 @@ impl Library {
         }
     }
 
-    fn methods(&mut self, its: &syn::ItemImpl, place: &Place) {
+    fn methods(&mut self, its: &syn::ItemImpl, place: &ModulePath) {
         let Type::Path(of) = &*its.self_ty else { return };
         let methods = its.items.iter().filter_map(|item| match item {
             ImplItem::Fn(its) if is_public(&its.vis) => Some(format!("{}()", its.sig.ident)),
@@ -183,7 +183,7 @@ fn fields(fields: &Fields) -> BTreeSet<String> {
 }
 
 /// Returns the names that a `use` brings in, with their paths. A glob has the name `*`.
-fn uses(tree: &UseTree, before: &[String]) -> Vec<(String, Place)> {
+fn uses(tree: &UseTree, before: &[String]) -> Vec<(String, ModulePath)> {
     let path = |name: &syn::Ident| [before, &[name.to_string()]].concat();
     match tree {
         UseTree::Path(its) => uses(&its.tree, &path(&its.ident)),
@@ -201,7 +201,7 @@ fn uses(tree: &UseTree, before: &[String]) -> Vec<(String, Place)> {
 struct Workspace {
     libraries: BTreeMap<String, Module>,
     /// Methods by the place of their type.
-    methods: BTreeMap<Place, BTreeSet<String>>,
+    methods: BTreeMap<ModulePath, BTreeSet<String>>,
     /// Exported macros of `keyform`.
     macros: BTreeSet<String>,
 }
@@ -238,7 +238,7 @@ impl Workspace {
     }
 
     /// Returns the place of what a path in a module names; `None` if it is in a crate of others or made by a macro.
-    fn find(&self, module: &[String], path: &[String]) -> Option<Place> {
+    fn find(&self, module: &[String], path: &[String]) -> Option<ModulePath> {
         let (first, rest) = path.split_first()?;
         let start = match first.as_str() {
             "crate" => vec![module.first()?.clone()],
@@ -256,7 +256,7 @@ impl Workspace {
     }
 
     /// Returns the place of a name in a module. The last name of a path is an item before it is a module.
-    fn step(&self, place: &[String], name: &str, is_last: bool) -> Option<Place> {
+    fn step(&self, place: &[String], name: &str, is_last: bool) -> Option<ModulePath> {
         let module = self.module(place)?;
         let own = || Some([place, &[name.to_owned()]].concat());
         match (module.item(name), module.used(name), module.inner(name)) {
@@ -290,7 +290,7 @@ impl Listing<'_> {
         }
     }
 
-    fn found(&mut self, name: &str, place: Option<Place>) {
+    fn found(&mut self, name: &str, place: Option<ModulePath>) {
         let Some(place) = place else {
             self.lines.insert(format!("{name}: of another crate, or made by a macro"));
             return;

@@ -20,7 +20,7 @@ use keyform_language::plan::{self, ReadPlan, RequestKind};
 use keyform_language::scalar::Scalar;
 use keyform_language::schema::{
     Entity, EntityId, Expr, ExprKind, Field, FieldId, KeyAttribute, KeyCondition, KeyTest, Model, Origin, Parameter,
-    Place, Read, Result as ReadResult, Template, Test, Type,
+    Read, Result as ReadResult, Template, Test, Type, ValuePath,
 };
 use keyform_language::template::render::render;
 use keyform_scenario::Dice;
@@ -255,7 +255,7 @@ impl Naive<'_> {
                 self.compared(BinaryOp::GreaterEqual, of, low) && self.compared(BinaryOp::LessEqual, of, high)
             }
             ExprKind::In(of, list) => list.iter().any(|other| self.compared(BinaryOp::Equal, of, other)),
-            ExprKind::Place(_) => self.value(expr, None) == Some(AttributeValue::Bool(true)),
+            ExprKind::ValuePath(_) => self.value(expr, None) == Some(AttributeValue::Bool(true)),
             other => panic!("{other:?} is no condition"),
         }
     }
@@ -280,7 +280,9 @@ impl Naive<'_> {
     /// Returns the type of a field.
     fn kind(&self, expr: &Expr) -> Option<&Type> {
         match &expr.kind {
-            ExprKind::Place(Place { origin: Origin::Field(_, field), .. }) => Some(&self.entity.field(*field).kind),
+            ExprKind::ValuePath(ValuePath { origin: Origin::Field(_, field), .. }) => {
+                Some(&self.entity.field(*field).kind)
+            }
             _ => None,
         }
     }
@@ -292,7 +294,7 @@ impl Naive<'_> {
             ExprKind::Bool(value) => AttributeValue::Bool(*value),
             ExprKind::None => return None,
             ExprKind::Call { function, .. } if function == "now" => now(kind),
-            ExprKind::Place(place) if place.path.is_empty() => match &place.origin {
+            ExprKind::ValuePath(place) if place.path.is_empty() => match &place.origin {
                 Origin::Field(_, field) => self.stored.fields.get(&self.entity.field(*field).name)?.clone(),
                 Origin::Parameter(number) => self.arguments.get(&self.read.parameters[*number].arguments[0])?.clone(),
                 Origin::Caller(_) => return None,

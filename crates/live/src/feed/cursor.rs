@@ -5,7 +5,7 @@ use std::sync::Arc;
 use keyform_core::operation::{ChangeRecord, GetRecords, GetRecordsOutput, GetShardIterator, ShardPosition};
 use keyform_core::{Error, ErrorCode, Execute, ExecuteExt};
 
-use super::{FeedError, ShardPosition};
+use super::{FeedError, ShardOffset};
 
 /// Limit of GetRecords.
 const RECORDS_MAX: usize = 1000;
@@ -19,7 +19,7 @@ const TRIES_MAX: u32 = 3;
 pub(crate) struct Cursor {
     pub(crate) shard: Arc<str>,
     /// Position after the last record read.
-    pub(crate) place: ShardPosition,
+    pub(crate) place: ShardOffset,
     iterator: Option<String>,
     /// Records before this time are skipped.
     skip_before_ms: Option<u64>,
@@ -35,14 +35,14 @@ pub(crate) struct Page {
 }
 
 impl Cursor {
-    pub(crate) fn new(shard: &str, place: ShardPosition) -> Self {
-        let skip_before_ms = if let ShardPosition::Since(millis) = place { Some(millis) } else { None };
+    pub(crate) fn new(shard: &str, place: ShardOffset) -> Self {
+        let skip_before_ms = if let ShardOffset::Since(millis) = place { Some(millis) } else { None };
         Self { shard: shard.into(), place, iterator: None, skip_before_ms, is_finished: false }
     }
 
     /// Creates a reader of new records, for stores that cannot report their latest sequence number.
     pub(crate) async fn latest(store: &dyn Execute, arn: &str, shard: &str, now_ms: u64) -> Result<Self, FeedError> {
-        let mut cursor = Self::new(shard, ShardPosition::Since(now_ms));
+        let mut cursor = Self::new(shard, ShardOffset::Since(now_ms));
         cursor.skip_before_ms = None;
         cursor.iterator = Some(iterator(store, arn, shard, ShardPosition::Latest).await?);
         Ok(cursor)
@@ -66,7 +66,7 @@ impl Cursor {
         let bytes: u64 = output.records.iter().map(|record| record.size_bytes).sum();
         let is_full = output.records.len() >= RECORDS_MAX || bytes >= PAGE_BYTES;
         if let Some(last) = output.records.last() {
-            self.place = ShardPosition::After(last.sequence);
+            self.place = ShardOffset::After(last.sequence);
         }
         let mut records = output.records;
         if let Some(millis) = self.skip_before_ms {
@@ -80,10 +80,10 @@ impl Cursor {
             Some(iterator) => iterator,
             None => {
                 let position = match self.place {
-                    ShardPosition::Start | ShardPosition::Since(_) => ShardPosition::TrimHorizon,
-                    ShardPosition::After(sequence) => ShardPosition::After(sequence),
+                    ShardOffset::Start | ShardOffset::Since(_) => ShardPosition::TrimHorizon,
+                    ShardOffset::After(sequence) => ShardPosition::After(sequence),
                 };
-                if let ShardPosition::Since(millis) = self.place {
+                if let ShardOffset::Since(millis) = self.place {
                     self.skip_before_ms = Some(millis);
                 }
                 iterator(store, arn, &self.shard, position).await?
@@ -99,10 +99,10 @@ impl Cursor {
         match error.code() {
             ErrorCode::ExpiredIterator if again => Ok(()),
             // The oldest records were trimmed: the shard now starts later.
-            ErrorCode::TrimmedDataAccess if again && !matches!(self.place, ShardPosition::After(_)) => Ok(()),
+            ErrorCode::TrimmedDataAccess if again && !matches!(self.place, ShardOffset::After(_)) => Ok(()),
             ErrorCode::TrimmedDataAccess | ErrorCode::ResourceNotFound => Err(FeedError::TooOld),
             // The shard cannot have this sequence number: it comes from another store.
-            ErrorCode::Validation if matches!(self.place, ShardPosition::After(_)) => Err(FeedError::TooOld),
+            ErrorCode::Validation if matches!(self.place, ShardOffset::After(_)) => Err(FeedError::TooOld),
             _ => Err(FeedError::Store(error)),
         }
     }

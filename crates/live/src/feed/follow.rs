@@ -9,7 +9,7 @@ use keyform_core::table::{Status, StreamSummary};
 use keyform_core::{Error, Execute, ExecuteExt, World};
 
 use super::cursor::Cursor;
-use super::{Batch, Change, FeedError, Lineage, Position, ShardPosition};
+use super::{Batch, Change, FeedError, Lineage, Position, ShardOffset};
 
 /// Polling interval for stores that cannot wake readers.
 pub(crate) const POLL: Duration = Duration::from_millis(500);
@@ -93,7 +93,7 @@ impl Feed {
         match from {
             From::Now => feed.begin_now(latest).await?,
             From::Beginning => {
-                feed.begin_with(feed.lineage.roots().map(|shard| (shard.id.clone(), ShardPosition::Start)).collect())
+                feed.begin_with(feed.lineage.roots().map(|shard| (shard.id.clone(), ShardOffset::Start)).collect())
             }
             From::Position(position) => feed.resume(position)?,
         }
@@ -132,13 +132,13 @@ impl Feed {
         self.passed
     }
 
-    fn begin_with(&mut self, places: Vec<(String, ShardPosition)>) {
+    fn begin_with(&mut self, places: Vec<(String, ShardOffset)>) {
         self.cursors = places.into_iter().map(|(shard, place)| (shard.clone(), Cursor::new(&shard, place))).collect();
     }
 
     async fn begin_now(&mut self, latest: Option<SequenceNumber>) -> Result<(), FeedError> {
         if let Some(latest) = latest {
-            let place = |start| if latest >= start { ShardPosition::After(latest) } else { ShardPosition::Start };
+            let place = |start| if latest >= start { ShardOffset::After(latest) } else { ShardOffset::Start };
             let open = self.lineage.after(latest).map(|shard| (shard.id.clone(), place(shard.start))).collect();
             self.begin_with(open);
             self.passed = Some(latest);
@@ -165,7 +165,7 @@ impl Feed {
             return Err(FeedError::TooOld);
         }
         if position.shards.is_empty() {
-            let roots = self.lineage.roots().map(|shard| (shard.id.clone(), ShardPosition::Start)).collect();
+            let roots = self.lineage.roots().map(|shard| (shard.id.clone(), ShardOffset::Start)).collect();
             self.begin_with(roots);
         } else {
             self.begin_with(position.shards.into_iter().collect());
@@ -240,7 +240,7 @@ impl Feed {
         }
         let grown = !new.is_empty();
         for shard in new {
-            self.cursors.entry(shard.clone()).or_insert_with(|| Cursor::new(&shard, ShardPosition::Start));
+            self.cursors.entry(shard.clone()).or_insert_with(|| Cursor::new(&shard, ShardOffset::Start));
         }
         self.has_ended = self.cursors.is_empty() && !is_enabled;
         grown

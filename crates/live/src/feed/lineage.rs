@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use keyform_core::operation::{SequenceNumber, Shard};
 
-use super::{Position, ShardPosition};
+use super::{Position, ShardOffset};
 
 /// Shards of a stream, as last described.
 #[derive(Clone, Debug, Default)]
@@ -55,9 +55,9 @@ impl Lineage {
     #[must_use]
     pub fn is_after(&self, position: &Position, shard: &str, sequence: SequenceNumber, at_ms: u64) -> bool {
         match position.shards.get(shard) {
-            Some(ShardPosition::Start) => true,
-            Some(ShardPosition::After(place)) => sequence > *place,
-            Some(ShardPosition::Since(millis)) => at_ms >= *millis,
+            Some(ShardOffset::Start) => true,
+            Some(ShardOffset::After(place)) => sequence > *place,
+            Some(ShardOffset::Since(millis)) => at_ms >= *millis,
             None => self.descends(shard, position),
         }
     }

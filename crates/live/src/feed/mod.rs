@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub use error::FeedError;
 pub use follow::{Feed, From, stream_of};
 pub use lineage::Lineage;
-pub use position::{Position, ShardPosition};
+pub use position::{Position, ShardOffset};
 
 pub(crate) use follow::{POLL, describe};
 pub(crate) use position::hash;

@@ -17,7 +17,7 @@ const PREFIX: &str = "shardId-";
 
 /// Position in a shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ShardPosition {
+pub enum ShardOffset {
     /// Before the first record.
     Start,
     /// After the record with this sequence number.
@@ -32,7 +32,7 @@ pub struct Position {
     /// Hash of the stream's ARN.
     pub stream: u64,
     /// Shards being read. All others have been read to their end, or descend from one of these.
-    pub shards: BTreeMap<String, ShardPosition>,
+    pub shards: BTreeMap<String, ShardOffset>,
 }
 
 impl Position {
@@ -53,12 +53,12 @@ impl Position {
             bytes.push(u8::try_from(name.len()).unwrap_or(u8::MAX));
             bytes.extend(name.bytes().take(usize::from(u8::MAX)));
             match place {
-                ShardPosition::Start => bytes.push(has_prefix),
-                ShardPosition::After(sequence) => {
+                ShardOffset::Start => bytes.push(has_prefix),
+                ShardOffset::After(sequence) => {
                     bytes.push(2 | has_prefix);
                     bytes.extend_from_slice(&sequence.0.to_be_bytes());
                 }
-                ShardPosition::Since(millis) => {
+                ShardOffset::Since(millis) => {
                     bytes.push(4 | has_prefix);
                     bytes.extend_from_slice(&millis.to_be_bytes());
                 }
@@ -98,13 +98,13 @@ impl Position {
     }
 }
 
-fn place(kind: u8, bytes: &[u8]) -> Option<(ShardPosition, &[u8])> {
+fn place(kind: u8, bytes: &[u8]) -> Option<(ShardOffset, &[u8])> {
     match kind {
-        0 => Some((ShardPosition::Start, bytes)),
+        0 => Some((ShardOffset::Start, bytes)),
         1 => bytes
             .split_first_chunk()
-            .map(|(sequence, rest)| (ShardPosition::After(SequenceNumber(u128::from_be_bytes(*sequence))), rest)),
-        2 => bytes.split_first_chunk().map(|(millis, rest)| (ShardPosition::Since(u64::from_be_bytes(*millis)), rest)),
+            .map(|(sequence, rest)| (ShardOffset::After(SequenceNumber(u128::from_be_bytes(*sequence))), rest)),
+        2 => bytes.split_first_chunk().map(|(millis, rest)| (ShardOffset::Since(u64::from_be_bytes(*millis)), rest)),
         _ => None,
     }
 }
@@ -125,9 +125,9 @@ mod tests {
         assert_eq!(Position::of_text(&position.to_text()), Some(position.clone()));
         position
             .shards
-            .insert("shardId-00000001541626099285-f35f62ef".to_owned(), ShardPosition::After(SequenceNumber(1 << 90)));
-        position.shards.insert("other".to_owned(), ShardPosition::Start);
-        position.shards.insert("shardId-2".to_owned(), ShardPosition::Since(1_700_000_000_000));
+            .insert("shardId-00000001541626099285-f35f62ef".to_owned(), ShardOffset::After(SequenceNumber(1 << 90)));
+        position.shards.insert("other".to_owned(), ShardOffset::Start);
+        position.shards.insert("shardId-2".to_owned(), ShardOffset::Since(1_700_000_000_000));
         assert_eq!(Position::of_text(&position.to_text()), Some(position.clone()));
         let text = position.to_text();
         assert_eq!(Position::of_text(&text[..text.len() - 4]), None);

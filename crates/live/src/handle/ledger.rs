@@ -20,7 +20,7 @@ use keyform_core::operation::{
 use keyform_core::table::{BillingMode, KeySchema, ScalarType, Status, StreamView};
 use keyform_core::{AttributeValue, Attributes, Error, ErrorCode, Execute, ExecuteExt, Item, World};
 
-use crate::feed::ShardPosition;
+use crate::feed::ShardOffset;
 
 /// Space for the images in a dead letter; larger images are left out.
 const IMAGES_BYTES_MAX: usize = 380_000;
@@ -43,7 +43,7 @@ pub(super) struct Lease {
     pub(super) owner: String,
     pub(super) until_ms: i64,
     pub(super) fence: i64,
-    pub(super) place: ShardPosition,
+    pub(super) place: ShardOffset,
     pub(super) is_done: bool,
 }
 
@@ -105,7 +105,7 @@ impl Ledger {
     }
 
     /// Records the start position of a shard, unless it already has one. `None` marks the shard as done.
-    pub(super) async fn begin(&self, table: &str, shard: &str, place: Option<ShardPosition>) -> Result<(), Error> {
+    pub(super) async fn begin(&self, table: &str, shard: &str, place: Option<ShardOffset>) -> Result<(), Error> {
         let mut item = self.shard_key(table, shard);
         item.extend([("until".to_owned(), 0.into()), ("fence".to_owned(), 0.into()), ("owner".to_owned(), "-".into())]);
         match place {
@@ -138,7 +138,7 @@ impl Ledger {
         );
         let place = SetValue::Operand(UpdateOperand::IfNotExists(
             Path::attribute("place"),
-            Box::new(constant(place_text(ShardPosition::Start).into())),
+            Box::new(constant(place_text(ShardOffset::Start).into())),
         ));
         let mut set = vec![to("owner", owner.into()), to("until", until_ms.into())];
         set.push(SetAction { path: Path::attribute("fence"), value: fence });
@@ -152,7 +152,7 @@ impl Ledger {
         &self,
         table: &str,
         lease: &Lease,
-        place: ShardPosition,
+        place: ShardOffset,
         until_ms: i64,
         is_done: bool,
     ) -> Result<bool, Error> {
@@ -323,19 +323,19 @@ fn to(attribute: &str, value: AttributeValue) -> SetAction {
     SetAction { path: Path::attribute(attribute), value: SetValue::Operand(constant(value)) }
 }
 
-fn place_text(place: ShardPosition) -> String {
+fn place_text(place: ShardOffset) -> String {
     match place {
-        ShardPosition::Start => "start".to_owned(),
-        ShardPosition::After(sequence) => format!("after {sequence}"),
-        ShardPosition::Since(millis) => format!("since {millis}"),
+        ShardOffset::Start => "start".to_owned(),
+        ShardOffset::After(sequence) => format!("after {sequence}"),
+        ShardOffset::Since(millis) => format!("since {millis}"),
     }
 }
 
-fn place(text: &str) -> Option<ShardPosition> {
+fn place(text: &str) -> Option<ShardOffset> {
     match text.split_once(' ') {
-        Some(("after", sequence)) => sequence.parse().ok().map(ShardPosition::After),
-        Some(("since", millis)) => millis.parse().ok().map(ShardPosition::Since),
-        _ => (text == "start").then_some(ShardPosition::Start),
+        Some(("after", sequence)) => sequence.parse().ok().map(ShardOffset::After),
+        Some(("since", millis)) => millis.parse().ok().map(ShardOffset::Since),
+        _ => (text == "start").then_some(ShardOffset::Start),
     }
 }
 
@@ -359,7 +359,7 @@ fn lease(item: &Item) -> Option<Lease> {
         owner: text(item, "owner").unwrap_or_default(),
         until_ms: number(item, "until").unwrap_or_default(),
         fence: number(item, "fence").unwrap_or_default(),
-        place: text(item, "place").and_then(|text| place(&text)).unwrap_or(ShardPosition::Start),
+        place: text(item, "place").and_then(|text| place(&text)).unwrap_or(ShardOffset::Start),
         is_done: item.get("done").is_some(),
     })
 }

@@ -11,7 +11,7 @@ use super::change::EntityChange;
 use super::handlers::Shared;
 use super::ledger::Lease;
 use crate::feed::FeedError;
-use crate::feed::ShardPosition;
+use crate::feed::ShardOffset;
 use crate::feed::cursor::Cursor;
 
 /// Limit of handled changes between two checkpoints, and thus of changes delivered again after a crash.
@@ -54,7 +54,7 @@ impl ShardReader {
                     shard = self.lease.shard,
                     "changes may have been missed: the checkpoint is older than the stream"
                 );
-                *cursor = Cursor::new(&self.lease.shard, ShardPosition::Start);
+                *cursor = Cursor::new(&self.lease.shard, ShardOffset::Start);
                 return Ok(true);
             }
             Err(error) => {
@@ -70,7 +70,7 @@ impl ShardReader {
                 unnoted += 1;
             }
             if unnoted >= UNNOTED_MAX {
-                self.note(ShardPosition::After(record.sequence), false, noted).await?;
+                self.note(ShardOffset::After(record.sequence), false, noted).await?;
                 unnoted = 0;
             }
         }
@@ -97,7 +97,7 @@ impl ShardReader {
     }
 
     /// Writes the checkpoint; `noted` is the moment of the last one.
-    async fn note(&self, place: ShardPosition, is_done: bool, noted: &mut Duration) -> Result<(), Lost> {
+    async fn note(&self, place: ShardOffset, is_done: bool, noted: &mut Duration) -> Result<(), Lost> {
         loop {
             let until_ms = self.shared.until_ms();
             match self.shared.ledger.checkpoint(&self.table, &self.lease, place, until_ms, is_done).await {

@@ -11,7 +11,7 @@ use tokio::task::{AbortHandle, JoinSet};
 use super::handlers::{Begin, Shared};
 use super::ledger::Lease;
 use super::shard::ShardReader;
-use crate::feed::{FeedError, Lineage, ShardPosition, describe, stream_of};
+use crate::feed::{FeedError, Lineage, ShardOffset, describe, stream_of};
 
 /// Reads this instance's share of a table's shards until it is dropped.
 pub(super) struct Supervisor {
@@ -95,9 +95,9 @@ impl Supervisor {
         for shard in lineage.iter() {
             let place = match (latest, shard.end) {
                 (Some(latest), end) if end.is_none_or(|end| end > latest) => {
-                    Some(if latest >= shard.start { ShardPosition::After(latest) } else { ShardPosition::Start })
+                    Some(if latest >= shard.start { ShardOffset::After(latest) } else { ShardOffset::Start })
                 }
-                (None, None) => Some(ShardPosition::Since(now_ms)),
+                (None, None) => Some(ShardOffset::Since(now_ms)),
                 _ => None,
             };
             self.shared.ledger.begin(&self.table, &shard.id, place).await?;

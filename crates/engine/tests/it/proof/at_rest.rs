@@ -6,7 +6,7 @@ use base64::Engine as _;
 use keyform_core::operation::PutItem;
 use keyform_core::table::{GlobalIndex, KeySchema, LocalIndex, Projection, ScalarType, StreamView};
 use keyform_core::{AttributeValue, Attributes};
-use keyform_engine::{Database, Encryption, OpenError, Options, keys};
+use keyform_engine::{Database, Encryption, OpenError, Options, encryption_keys};
 
 use crate::proof::bank;
 use crate::proof::compare::contents;
@@ -158,7 +158,7 @@ fn data_written_before_a_rotation_is_read_after_it() {
     fill(&database);
     let before = contents(&database, "SecretTable", None);
     database.close().unwrap();
-    keys::rotate(&place.data, &place.master, &keyform_world::SystemWorld).unwrap();
+    encryption_keys::rotate(&place.data, &place.master, &keyform_world::SystemWorld).unwrap();
     let reopened = open(&place).unwrap();
     assert_eq!(contents(&reopened, "SecretTable", None), before);
     put_one(&reopened, 1000);

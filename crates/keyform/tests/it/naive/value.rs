@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use keyform::{AttributeValue, Attributes};
 use keyform_language::document::ast::BinaryOp;
 use keyform_language::scalar::Scalar;
-use keyform_language::schema::{Expr, ExprKind, Origin, Parameter, PathStep, Place, Type};
+use keyform_language::schema::{Expr, ExprKind, Origin, Parameter, PathStep, Type, ValuePath};
 use keyform_language::template::render;
 
 use super::compare::{compare, text};
@@ -57,7 +57,7 @@ impl<'a> Scope<'a> {
                 self.compares(BinaryOp::GreaterEqual, of, low) && self.compares(BinaryOp::LessEqual, of, high)
             }
             ExprKind::In(of, list) => list.iter().any(|other| self.compares(BinaryOp::Equal, of, other)),
-            ExprKind::Place(_) => self.value(expr, &Scalar::Bool.into()) == Some(AttributeValue::Bool(true)),
+            ExprKind::ValuePath(_) => self.value(expr, &Scalar::Bool.into()) == Some(AttributeValue::Bool(true)),
             ExprKind::Guard { guard, arguments } => self.guard(guard.0, arguments),
             ExprKind::Binary(op, left, right) => self.compares(*op, left, right),
             other => panic!("{other:?} is no condition"),
@@ -134,7 +134,7 @@ impl<'a> Scope<'a> {
             ExprKind::Record(parts) => {
                 AttributeValue::M(parts.iter().filter_map(|(name, part)| Some((name.clone(), any(part)?))).collect())
             }
-            ExprKind::Place(place) => self.place(place)?,
+            ExprKind::ValuePath(place) => self.place(place)?,
             ExprKind::Call { function, arguments } => return self.function(function, arguments),
             ExprKind::Binary(op, left, right) => return self.sum(*op == BinaryOp::Minus, left, right),
             other => panic!("{other:?} is no value"),
@@ -174,7 +174,7 @@ impl<'a> Scope<'a> {
         })
     }
 
-    fn place(&self, place: &Place) -> Option<AttributeValue> {
+    fn place(&self, place: &ValuePath) -> Option<AttributeValue> {
         let model = self.call.model;
         let value = match &place.origin {
             Origin::Field(entity, field) => {
@@ -228,7 +228,7 @@ impl<'a> Scope<'a> {
 
     /// Returns the type of a place expression.
     fn kind(&self, expr: &Expr) -> Option<Type> {
-        let ExprKind::Place(place) = &expr.kind else { return None };
+        let ExprKind::ValuePath(place) = &expr.kind else { return None };
         let kind = match &place.origin {
             Origin::Field(entity, field) | Origin::Let { entity: Some(entity), field: Some(field), .. } => {
                 self.call.model.entity(*entity).field(*field).kind.clone()

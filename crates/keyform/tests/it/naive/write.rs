@@ -3,7 +3,7 @@
 use keyform::{AttributeValue, Attributes};
 use keyform_language::document::ast::{Number as Quantity, Presence, Verb};
 use keyform_language::schema::{
-    Action, EntityId, Let, LetSource, Outcome, Result as ReadResult, Step, Type, Unique, Write,
+    Action, EntityId, Let, LetSource, Outcome, Result as ReadResult, Type, Unique, Write, WriteStep,
 };
 
 use super::value::Scope;
@@ -15,8 +15,8 @@ pub type Written = (State, Option<Stored>);
 /// Returns whether the interpreter covers the write: all its reads are covered, and no `for` generates an id per
 /// element.
 pub fn is_interpreted(model: &keyform_language::schema::Model, write: &Write) -> bool {
-    let makes = |step: &Step| matches!(step, Step::Action(action) if matches!(action.verb, Verb::Create));
-    let repeats = write.steps.iter().any(|step| matches!(step, Step::For(each) if each.steps.iter().any(makes)));
+    let makes = |step: &WriteStep| matches!(step, WriteStep::Action(action) if matches!(action.verb, Verb::Create));
+    let repeats = write.steps.iter().any(|step| matches!(step, WriteStep::For(each) if each.steps.iter().any(makes)));
     !repeats && write.lets.iter().filter_map(Let::read).all(|id| read::is_interpreted(model.read(id)))
 }
 
@@ -92,13 +92,13 @@ impl Pass<'_> {
 
     fn steps(
         &mut self,
-        steps: &[Step],
+        steps: &[WriteStep],
         each_action: &mut dyn FnMut(&mut Self, &Action) -> Result<(), Refusal>,
     ) -> Result<(), Refusal> {
         for step in steps {
             match step {
-                Step::Action(action) => each_action(self, action)?,
-                Step::For(each) => {
+                WriteStep::Action(action) => each_action(self, action)?,
+                WriteStep::For(each) => {
                     let list = match self.scope.value(&each.list, &Type::Unknown) {
                         Some(AttributeValue::L(list)) => list,
                         Some(AttributeValue::Ss(set)) => set.into_iter().map(AttributeValue::S).collect(),

@@ -5,7 +5,7 @@ use crate::document::ast::{self, Name, WriteClause};
 use crate::schema::expression::{Expr, ExprKind, FUNCTIONS, Origin, ValuePath};
 use crate::schema::field::Type;
 use crate::schema::pattern::{
-    Action, ChangeKind, For, Let, LetSource, Outcome, Parameter, Permission, Require, Step, Write,
+    Action, ChangeKind, For, Let, LetSource, Outcome, Parameter, Permission, Require, Write, WriteStep,
 };
 use crate::schema::{EntityId, Model};
 use crate::span::{Span, Spanned};
@@ -16,7 +16,7 @@ use super::names::{Declared, Names, twice};
 use super::parameter::{self, Hints};
 use super::scope::{Content, Known};
 use super::types::Types;
-use super::{action, code, mention, place, read, version};
+use super::{action, code, mention, read, value_path, version};
 
 /// Resolves a write.
 pub(super) fn resolve(
@@ -179,11 +179,11 @@ impl<'a> Body<'a> {
                     span: line.span,
                 }),
                 ast::Step::Action(it) => {
-                    write.steps.push(Step::Action(action::resolve(&self.scope(), it, line.span, found)));
+                    write.steps.push(WriteStep::Action(action::resolve(&self.scope(), it, line.span, found)));
                 }
                 ast::Step::For(it) => {
                     let each = self.each(it, line.span, &self.scope(), found);
-                    write.steps.push(Step::For(each));
+                    write.steps.push(WriteStep::For(each));
                 }
             }
         }
@@ -222,7 +222,7 @@ impl<'a> Body<'a> {
         };
         let called = self.model.read(read);
         let arguments = scope.arguments(name, &called.parameters, arguments, value.span, found);
-        (LetSource::Read { read, arguments }, place::content(called))
+        (LetSource::Read { read, arguments }, value_path::content(called))
     }
 
     /// Reports a name that a parameter or an earlier `let` already has.
@@ -264,10 +264,10 @@ impl<'a> Body<'a> {
         }
     }
 
-    fn inner_step(&self, line: &ast::Line<ast::Step>, scope: &Scope<'_>, found: &mut Found) -> Option<Step> {
+    fn inner_step(&self, line: &ast::Line<ast::Step>, scope: &Scope<'_>, found: &mut Found) -> Option<WriteStep> {
         let word = match &line.value {
-            ast::Step::Action(it) => return Some(Step::Action(action::resolve(scope, it, line.span, found))),
-            ast::Step::For(it) => return Some(Step::For(self.each(it, line.span, scope, found))),
+            ast::Step::Action(it) => return Some(WriteStep::Action(action::resolve(scope, it, line.span, found))),
+            ast::Step::For(it) => return Some(WriteStep::For(self.each(it, line.span, scope, found))),
             ast::Step::Allow(_) => return None,
             ast::Step::Let(_) => "let",
             ast::Step::Permit(_) => "allow",

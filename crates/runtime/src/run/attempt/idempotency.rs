@@ -368,6 +368,8 @@ fn hash(parts: &[&[u8]]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use keyform_core::Operation;
+
     use super::*;
     use crate::run::attempt::testing::{Rig, account, attributes, got, now, transacted, written};
 

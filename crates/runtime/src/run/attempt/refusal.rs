@@ -116,7 +116,8 @@ impl<'a> Called<'a> {
 #[cfg(test)]
 mod tests {
     use keyform_core::error::table;
-    use keyform_core::{Error, Operation, Output};
+    use keyform_core::{Error, Output};
+    use keyform_language::bind::WriteOperation;
 
     use super::{Refusal, named};
     use crate::run::RunError;

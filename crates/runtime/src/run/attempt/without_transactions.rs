@@ -66,7 +66,7 @@ fn guarded_below<'a>(runner: &'a Runner, plan: &WritePlan) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use keyform_core::Operation;
+    use keyform_language::bind::WriteOperation;
 
     use super::WithoutTransactions;
     use crate::run::RunError;

@@ -11,7 +11,7 @@ use keyform::server::{Models, Running, Server, ServerSettings};
 use keyform::{Database, ModelOptions};
 use keyform_helpmaton::notify::{Notice, Recorded};
 use keyform_helpmaton::secrets::Hashing;
-use keyform_helpmaton::{ServerSettings, application_with};
+use keyform_helpmaton::{Settings, application_with};
 use keyform_scenario::ManualWorld;
 use serde_json::{Value, json};
 
@@ -32,11 +32,8 @@ impl Api {
             .with_options(options)
             .with_token_keys(token_keys.clone())
             .with_throttle(throttle);
-        let settings = ServerSettings {
-            hashing: Hashing::with_log_n(2),
-            notifier: Arc::new(told.clone()),
-            ..ServerSettings::default()
-        };
+        let settings =
+            Settings { hashing: Hashing::with_log_n(2), notifier: Arc::new(told.clone()), ..Settings::default() };
         let models = Models::default();
         models.put(application_with(&host, settings).unwrap().served());
         let settings = ServerSettings { port: 0, workers: 1, models, token_keys, ..ServerSettings::default() };
