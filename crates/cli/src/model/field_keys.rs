@@ -31,7 +31,7 @@ pub(super) fn command() -> Command {
     let id =
         Arg::new("id").value_name("ID").required(true).help("Id of the key, as printed by `keyform field-keys show`");
     let model = Arg::new("file").value_name("MODEL").required(true).help("Model (.kf file)");
-    let from = Arg::new("from").long("from").value_name("POINT").help("Cursor of an interrupted run");
+    let from = Arg::new("from").long("from").value_name("POINT").help("Position at which an interrupted run ended");
     Command::new("field-keys")
         .about("Create, show and rotate the keys of encrypted fields")
         .arg_required_else_help(true)
