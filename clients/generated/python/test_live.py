@@ -159,7 +159,7 @@ def test_it_goes_on_after_the_server_was_restarted(served: Served, end: Callable
             again = EverythingClient(served.url, caller=Caller(user_id=owner, role="writer"))
             again.rename(thing_id=first.thing_id, title="after", expected=1)
 
-        # While another client is connected, which also closes its connection.
+        # Restart in another thread, while this client keeps reading and closes its end of the connection.
         restarting = threading.Thread(target=restart)
         restarting.start()
         modified, _ = change(live)

@@ -255,7 +255,7 @@ impl Template {
         text
     }
 
-    /// Returns true if both have the same texts, fields and formats, regardless of source position.
+    /// Returns true if both have the same literal text, fields and formats, regardless of source position.
     #[must_use]
     pub fn parts_alike(&self, other: &Self) -> bool {
         let alike = |one: &Part, other: &Part| match (one, other) {

@@ -26,7 +26,7 @@ pub struct TablePlan {
     pub own: bool,
     /// Set if the store has the table.
     pub exists: bool,
-    /// Changes, in order.
+    /// Changes in the order in which they are applied.
     pub steps: Vec<Step>,
     /// Differences that cannot be applied.
     pub refusals: Vec<Refusal>,
@@ -50,7 +50,7 @@ pub struct Step {
 pub struct Refusal {
     /// Difference between model and store.
     pub what: String,
-    /// Suggested way out.
+    /// Steps that resolve the difference, as a sentence.
     pub remedy: String,
 }
 

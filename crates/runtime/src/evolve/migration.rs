@@ -307,7 +307,6 @@ impl Held<'_> {
         self.save().await
     }
 
-    /// Releases the lease.
     pub(super) async fn release(mut self) -> Result<State, MigrateError> {
         self.state.lease = None;
         self.state.written_millis = self.migration.surroundings.now_millis();
