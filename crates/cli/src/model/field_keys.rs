@@ -50,7 +50,6 @@ pub(super) fn command() -> Command {
         .after_help(MORE)
 }
 
-/// Runs the subcommand.
 pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     let (name, arguments) = arguments.subcommand().ok_or_else(|| Failure::new("missing subcommand: see --help"))?;
     let text = |name| arguments.get_one::<String>(name).map_or("", String::as_str);

@@ -143,7 +143,7 @@ impl ShardMeter {
         Self { records: AtomicU64::new(records), trimmed: Mutex::new(trimmed) }
     }
 
-    /// Counts a record.
+    /// Counts one record that was written to the shard.
     pub fn count(&self) {
         self.records.fetch_add(1, Ordering::Relaxed);
     }
