@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the behaviours of models on every store: the embedded engine, our own server, and ExtendDB. Each test starts its own ExtendDB.
+# Runs the behaviour tests of models on every store: the embedded engine, our own server, and ExtendDB. Each test starts its own ExtendDB.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

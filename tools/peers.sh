@@ -2,9 +2,8 @@
 # Installs the two open-source engines that parity and the benchmark compare with into .peers/ (git-ignored)
 # and prints their paths, dynoxide first. Running it again only prints the paths.
 #
-# ExtendDB comes as the npm package its authors publish. dynoxide is built from its crate, because the npm
-# package of the pinned release is not on every mirror; the features are those of its HTTP server alone, the
-# profile is the authors' own.
+# ExtendDB is installed from its official npm package. dynoxide is built from its crate, because the npm package of the
+# pinned release is not on every mirror; only the features of its HTTP server are enabled, with its own build profile.
 set -euo pipefail
 
 dynoxide_version=3.2.0

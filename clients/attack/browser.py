@@ -22,7 +22,7 @@ FLAGS = [
     "--remote-debugging-port=0",
 ]
 
-# `attempt(name, work)` records what came of an attack; `report()` sends all of it to the attacker.
+# `attempt(name, work)` records the result of an attack; `report()` sends all results to the attacker.
 LIBRARY = """
 const results = {};
 async function attempt(name, work) {
@@ -45,12 +45,12 @@ function report() { return fetch(REPORT, { method: 'POST', mode: 'no-cors', body
 
 
 class Site:
-    """A web server with pages of scripts. Paths without a page go to the target as they are, byte by byte: to the target, this is what a
-    browser sends whose DNS entry for the site has been changed to the target's address."""
+    """A web server with pages of scripts. Forwards requests for other paths to the target byte by byte, which simulates DNS
+    rebinding: the target sees what a browser would send if the site's host name resolved to the target's address."""
 
     def __init__(self, target_port=None):
         self.pages, self.reports, self.target_port = {}, queue.Queue(), target_port
-        # Reports have a port of their own: a connection that was passed on stays with the target.
+        # Reports have a separate port, because a forwarded connection stays with the target.
         self.listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
         self.port, self.report_port = (listener.getsockname()[1] for listener in self.listeners)
         for listener in self.listeners:
@@ -61,7 +61,7 @@ class Site:
             listener.close()
 
     def page(self, path, script, host):
-        """Puts a page up; returns its address."""
+        """Adds a page; returns its URL."""
         library = LIBRARY.replace("REPORT", json.dumps(f"http://{host}:{self.report_port}/report"))
         script = f"{library}\n(async () => {{ {script}\nawait report(); }})();"
         self.pages[path] = f"<!doctype html><title>page</title><script>{script}</script>".encode()
@@ -132,11 +132,11 @@ def _copy(source, sink):
             sink.sendall(piece)
         sink.shutdown(socket.SHUT_WR)
     except OSError:
-        pass  # One of both has left.
+        pass  # One side has closed its connection.
 
 
 def visit(site, url, folder, resolve):
-    """Opens a page in Chromium and returns what it reports. `resolve` are names that resolve to this machine."""
+    """Opens a page in Chromium and returns its report. `resolve` lists host names that resolve to this machine."""
     rules = ",".join(f"MAP {name} 127.0.0.1" for name in resolve)
     command = [CHROMIUM, *FLAGS, f"--host-resolver-rules={rules}", f"--user-data-dir={folder}", url]
     with open(folder / "chromium.log", "wb") as log:

@@ -1,4 +1,4 @@
-"""Fixtures of the attack suite: servers that a test starts as an operator would, and stops when it ends."""
+"""Fixtures of the attack suite: servers that a test starts as an operator would, and that stop when the test ends."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from server import Server
 
 @pytest.fixture
 def serve(tmp_path):
-    """A function that starts `keyform serve` with the given arguments and returns a running `Server`."""
+    """Returns a function that starts `keyform serve` with the given arguments and returns a running `Server`."""
     started = []
 
     def start(*arguments, **options):

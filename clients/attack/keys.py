@@ -19,7 +19,7 @@ TOKEN_SECRET = "a-token-secret-of-the-attack-suite-0123456789"
 
 
 def credentials_file(folder):
-    """Makes a credentials file as an operator does; returns the flags that name it."""
+    """Creates a credentials file as an operator does; returns the flags that name it."""
     file = folder / "credentials"
     command = [BINARY, "credentials", "add", ACCESS_KEY, SECRET, "--credentials-file", str(file)]
     subprocess.run(command, check=True, capture_output=True, env={"PATH": os.environ["PATH"], "HOME": str(folder)})
@@ -34,7 +34,7 @@ def token_key_file(folder):
 
 
 def token(secret=TOKEN_SECRET, **claims):
-    """A token with these claims that is valid for an hour."""
+    """Returns a token with these claims, valid for an hour."""
 
     def encoded(value):
         return base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=")
@@ -45,7 +45,7 @@ def token(secret=TOKEN_SECRET, **claims):
 
 
 def signed(server, method, path, body=b"", headers=None):
-    """Headers of a request that is signed with the access key."""
+    """Returns the headers of a request signed with the access key."""
     request = AWSRequest(method=method, url=f"{server.url}{path}", data=body, headers=dict(headers or {}))
     SigV4Auth(Credentials(ACCESS_KEY, SECRET), "dynamodb", "us-east-1").add_auth(request)
     return {**dict(request.headers), "Host": server.url.removeprefix("http://")}

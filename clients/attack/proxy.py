@@ -1,4 +1,4 @@
-"""A TCP proxy that a test freezes, cuts and delays, with TLS in front if asked for."""
+"""A TCP proxy that a test can freeze, cut and delay, optionally with TLS."""
 
 import socket
 import ssl
@@ -26,14 +26,14 @@ class Proxy:
         return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}"
 
     def freeze(self):
-        """Connections are accepted and requests are read by nothing: the store never answers."""
+        """Accepts connections but forwards nothing, so that the store never answers."""
         self.flowing.clear()
 
     def thaw(self):
         self.flowing.set()
 
     def cut_answers(self, cut=True):
-        """Requests are delivered, and the connection is closed instead of their answers."""
+        """Forwards requests, but closes the connection instead of forwarding their answers."""
         self.answers_cut = cut
 
     def drop_connections(self):

@@ -5,7 +5,7 @@ import socket
 
 
 def exchange(port, data, timeout=10):
-    """Sends the bytes and returns everything that the server answers until it closes the connection, or is silent."""
+    """Sends the bytes; returns everything that the server answers until it closes the connection or the read times out."""
     with socket.create_connection(("127.0.0.1", port), timeout=timeout) as connection:
         try:
             connection.sendall(data)
@@ -26,12 +26,12 @@ def read_all(connection):
 
 
 def statuses(answer):
-    """The status codes of all responses in the bytes."""
+    """Returns the status codes of all responses in the bytes."""
     return [int(code) for code in re.findall(rb"HTTP/1\.1 (\d{3}) ", answer)]
 
 
 def status(port, data, **options):
-    """The status of the only response."""
+    """Returns the status of the only response."""
     answer = exchange(port, data, **options)
     found = statuses(answer)
     assert len(found) == 1, answer

@@ -14,7 +14,7 @@ READY = re.compile(r"http://[^\s:]+:(\d+)|http://\[[0-9a-f:]+\]:(\d+)")
 
 
 class Server:
-    """A server in a folder of its own: data, keys and configuration never leave it."""
+    """A server in its own folder, which holds its data, keys and configuration."""
 
     def __init__(self, folder: Path, arguments, data=None, environment=None, prefix=(), port=0):
         self.folder = folder
@@ -57,7 +57,7 @@ class Server:
         raise AssertionError(f"the server did not start (exit code {self.process.poll()}):\n{self.out}{self.err}")
 
     def request(self, method, path, body=None, headers=None, timeout=30, source=None):
-        """Sends one request on a connection of its own, from the address `source`; returns status, headers and body."""
+        """Sends one request on a new connection from the address `source`; returns status, headers and body."""
         source = (source, 0) if source else None
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout, source_address=source)
         try:

@@ -1,4 +1,4 @@
-"""Files of a data directory are damaged or removed, and the lock is deleted, as disks and people do it."""
+"""Damaged and missing files of a data directory, and a lock file deleted by hand."""
 
 import base64
 import random
@@ -12,7 +12,7 @@ from server import Server
 
 PLAIN = ("--encryption", "off")
 TABLE = "Things"
-# No request may take longer: the server answers at once, and the client does not retry.
+# Upper bound for each request: the server answers at once, and the client does not retry.
 SECONDS = 5
 
 
@@ -44,13 +44,13 @@ def journals(server):
 
 @pytest.fixture
 def again(tmp_path):
-    """A function that starts another server on a data directory, without waiting for it."""
+    """Returns a function that starts another server on a data directory, without waiting for it."""
     started = []
 
     def start(server, *arguments):
         folder = tmp_path / f"again-{len(started)}"
         folder.mkdir()
-        # The keys of the first server, where there are some.
+        # The keys of the first server, if it has any.
         if (server.folder / "config").exists():
             shutil.copytree(server.folder / "config", folder / "config")
         started.append(Server(folder, arguments, data=server.data))
@@ -62,7 +62,7 @@ def again(tmp_path):
 
 
 def refusal(server):
-    """The message of a server that does not start."""
+    """Returns the error message of a server that must not start."""
     assert server.process.wait(SECONDS * 2) == 2, server.err
     return server.err
 
@@ -74,7 +74,7 @@ def flip(path, offset):
 
 
 def last_byte(path):
-    """The position of the last byte that is not zero: the end of the last frame, without the space taken ahead."""
+    """Returns the position of the last byte that is not zero: the end of the last frame, without preallocated space."""
     return len(path.read_bytes().rstrip(b"\0")) - 1
 
 
@@ -100,7 +100,7 @@ def test_damaged_last_frame_is_a_warning_with_byte_counts(serve, again, argument
 
 
 def test_torn_last_frame_is_no_warning(serve, again):
-    """The end of the frame was never written: the space taken ahead is still zeros."""
+    """The end of the frame was never written: the preallocated space is still zeros."""
     server = serve(*PLAIN)
     create(server)
     assert put(server, "first").status == 200
@@ -169,7 +169,7 @@ def test_second_server_is_refused_with_the_process_of_the_first(serve, again, re
 
 
 def fill_tables(server, items):
-    """Writes more than a memtable takes, so that there are table files, and stops the server."""
+    """Writes more than a memtable holds, so that there are table files, and stops the server."""
     create(server)
     # Text that does not compress, so that the files are as large as the items.
     text = base64.b64encode(random.Random(1).randbytes(7500)).decode()

@@ -1,4 +1,4 @@
-"""Clients that hold connections open do not take the descriptors that the store needs, and a probe always gets its answer."""
+"""Idle connections do not use up the file descriptors that the store needs, and probes are always answered."""
 
 import http.client
 import json
@@ -57,7 +57,7 @@ def idle():
 
 
 class Kept:
-    """A client with a connection that it keeps, as every SDK does."""
+    """A client that keeps its connection open, as every SDK does."""
 
     def __init__(self, server):
         self.connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
@@ -72,7 +72,7 @@ class Kept:
 
 
 def write_until_files_are_made(client, first):
-    """More than a memtable holds, so that the store has to open files for tables and for the journal."""
+    """Writes more than a memtable holds, so that the store has to open files for tables and for the journal."""
     for number in range(first, first + 120):
         client.dynamodb("PutItem", {"TableName": "items", "Item": {"pk": {"S": str(number)}, "v": {"S": "x" * 390_000}}})
 
@@ -139,7 +139,7 @@ def test_one_address_cannot_take_all_connections(serve, idle):
     crowd.open(10, source="127.0.0.2")
     refused = server.dynamodb("ListTables", {}, source="127.0.0.2")
     assert refused.status == 503 and b"this client has too many connections" in refused.body, refused
-    # The limit of one client says nothing about the server, neither to its probes nor to others.
+    # The limit of one client affects neither its probes nor other clients.
     for path in ("/healthz", "/readyz"):
         assert server.request("GET", path, source="127.0.0.2").status == 200
     assert server.dynamodb("ListTables", {}, source="127.0.0.3").status == 200
@@ -172,7 +172,7 @@ def test_no_descriptor_left_is_survived_and_a_probe_is_answered(serve, idle):
 
 
 def test_background_work_without_descriptors_is_retried(serve, idle):
-    """Flushes fail while no file can be opened. Writes come back when they can, without a restart, and none is lost."""
+    """Flushes fail while no file can be opened. Writes succeed again once files can be opened, without a restart or a lost write."""
     server = serve("--durability", "os", prefix=USUAL)
     client = Kept(server)
     client.dynamodb("CreateTable", {"TableName": "items", **KEY})
@@ -182,7 +182,7 @@ def test_background_work_without_descriptors_is_retried(serve, idle):
     limit = next(number for number in range(1024) if number not in taken)
     subprocess.run(["prlimit", "--pid", str(server.process.pid), f"--nofile={limit}:1024"], check=True)
     acknowledged, refused = [], None
-    # A write may wait for the flush instead of being refused.
+    # A write may wait for the flush instead of being rejected.
     client.connection.sock.settimeout(5)
     for number in range(400):
         try:

@@ -1,4 +1,4 @@
-"""A full disk: writes are refused with the reason, reads go on, and writes come back when there is space again."""
+"""A full disk: the server rejects writes with the reason, continues to read, and accepts writes when space is available again."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ KEY = {"AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
 
 
 class SmallDisk:
-    """A file system of a fixed size, in a mount namespace of its own, so that nothing is left of it."""
+    """A file system of a fixed size in its own mount namespace, so that nothing remains after the test."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -27,11 +27,11 @@ class SmallDisk:
         enter = ["-m"] if root else ["-U", "--preserve-credentials", "-m"]
         self.prefix = ("nsenter", "-t", str(self.holder.pid), *enter)
         self.inside = Path(f"/proc/{self.holder.pid}/root{folder}")
-        # All servers on this disk have the same key, which is elsewhere.
+        # All servers on this disk share one key, which is stored outside it.
         self.arguments = ("--data", str(folder / "data"), "--master-key-file", str(folder.parent / "master.key"))
 
     def fill(self, left=0):
-        """Takes all space but `left` bytes."""
+        """Uses up all space except `left` bytes."""
         with open(self.inside / "ballast", "wb") as ballast:
             free = shutil.disk_usage(self.inside).free - left
             os.posix_fallocate(ballast.fileno(), 0, free // 4096 * 4096)
@@ -59,7 +59,7 @@ def put(server, number, size=100_000):
 
 
 def put_until_refused(server, first, count=400):
-    """Writes until one is refused; returns the numbers that were acknowledged, and the refusal."""
+    """Writes until a write is rejected; returns the acknowledged numbers and the rejection."""
     acknowledged = []
     for number in range(first, first + count):
         answer = put(server, number)
@@ -89,7 +89,7 @@ def test_a_full_disk_refuses_writes_and_takes_them_again(serve, disk):
     assert all(put(server, number).status == 200 for number in acknowledged)
 
     for round in range(2):
-        # The second time, the space ends in the middle of the store's work.
+        # In the second round, space runs out in the middle of the store's work.
         disk.fill(left=round * 1_000_000)
         more, refusal = put_until_refused(server, 1000 * (round + 1))
         acknowledged += more
@@ -106,7 +106,7 @@ def test_a_full_disk_refuses_writes_and_takes_them_again(serve, disk):
         eventually(lambda: server.request("GET", "/readyz").status == 200)
         check_items(server, acknowledged)
 
-    # Neither a clean stop nor a kill loses anything that was acknowledged.
+    # Neither a clean stop nor a kill loses an acknowledged write.
     assert server.stop() == 0
     second = serve(*disk.arguments, prefix=disk.prefix)
     check_items(second, acknowledged)

@@ -1,4 +1,4 @@
-"""Writers that overwrite, count and make tables must not fill the disk or the memory."""
+"""Overwrites, counters and short-lived tables must not fill the disk or the memory."""
 
 import concurrent.futures
 import http.client
@@ -12,7 +12,7 @@ from server import Server
 MEGABYTE = 1 << 20
 JOURNAL_MAX = 128 * MEGABYTE
 SPACE_MAX = 256 * MEGABYTE
-# Enough that a journal which is never cut would exceed the longest one allowed several times.
+# Several times the maximum size of the journal, so that a journal that is never cut would exceed it.
 TRAFFIC = 400 * MEGABYTE
 SECONDS_MAX = 60
 KEYS = 1000
@@ -21,7 +21,7 @@ BATCH = 25
 
 
 def sizes(folder: Path):
-    """The bytes of the files in a folder by their extension."""
+    """Returns the total size of the files in a folder, by extension."""
     found = {}
     for entry in os.scandir(folder):
         try:
@@ -36,7 +36,7 @@ def used(folder: Path):
 
 
 def eventually(condition, seconds=60):
-    """Waits until the condition holds; returns whether it does."""
+    """Waits until the condition holds or the time is up; returns whether it holds."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():
@@ -72,12 +72,12 @@ def create(client, name, **more):
 
 
 def noise(length):
-    """Text that hardly compresses."""
+    """Returns text that hardly compresses."""
     return os.urandom(length // 2).hex()
 
 
 def overwrite(server, watch):
-    """Overwrites a thousand small keys and fifty large ones until the traffic is written or the time is over; returns the bytes."""
+    """Overwrites a thousand small items and fifty large ones up to TRAFFIC bytes or SECONDS_MAX; returns the bytes written."""
     client, large, end = Client(server), noise(ITEM_BYTES), time.monotonic() + SECONDS_MAX
     written, number = 0, 0
     while written < TRAFFIC and time.monotonic() < end:
@@ -111,12 +111,12 @@ def test_overwrites_do_not_fill_the_disk(serve):
     assert most["journal"] <= JOURNAL_MAX
     assert most["all"] <= 3 * live + SPACE_MAX
 
-    # Idle: the journal becomes a table.
+    # When the server is idle, the journal becomes a table.
     busy = used(server.data)
     assert eventually(lambda: sizes(server.data).get(".journal", 0) <= MEGABYTE), sizes(server.data)
     assert used(server.data) <= min(busy, 3 * live + 64 * MEGABYTE)
 
-    # Killed in the middle of writing: what a restart replays is bounded, and it shrinks.
+    # After a kill in the middle of writing, the journal to replay is bounded, and shrinks after the restart.
     client = Client(server)
     for number in range(20):
         puts = [{"PutRequest": {"Item": {"pk": {"S": f"large-{place}"}, "data": {"S": noise(ITEM_BYTES)}}}} for place in range(BATCH)]
@@ -127,7 +127,7 @@ def test_overwrites_do_not_fill_the_disk(serve):
     assert eventually(lambda: sizes(server.data).get(".journal", 0) <= MEGABYTE), sizes(server.data)
     assert "Item" in Client(again)("GetItem", TableName="things", Key={"pk": {"S": "large-7"}})
 
-    # Stopped as an operator does: nothing is left to replay.
+    # After a regular stop, there is nothing to replay.
     Client(again)("PutItem", TableName="things", Item={"pk": {"S": "last"}})
     assert again.stop() == 0
     assert sizes(server.data).get(".journal", 0) == 0, sizes(server.data)
@@ -137,7 +137,7 @@ def test_overwrites_do_not_fill_the_disk(serve):
 
 
 def keys_of(server):
-    """The environment in which another server finds the keys of this one."""
+    """Returns the environment in which another server finds the keys of this one."""
     return {"HOME": str(server.folder), "XDG_CONFIG_HOME": str(server.folder / "config")}
 
 
@@ -183,13 +183,13 @@ def test_tables_that_come_and_go_leave_memory_where_it_was(serve):
         return done
 
     client = Client(server)
-    # What every server takes once: threads, buffers, the first memtable.
+    # Warm up: every server allocates threads, buffers and the first memtable once.
     rounds(client, "warm", 500, 20)
     before = server.resident_bytes()
     done = rounds(client, "table", 3000, 45)
     grown = server.resident_bytes() - before
     print(f"{done} tables came and went; memory grew by {grown >> 10} KB")
     assert done > 500, "the machine is too slow for this test to show anything"
-    # A stream that stayed in memory took some 2 KB with its record; memtables and journal stay below 32 MB.
+    # A stream that stays in memory takes about 2 KB with its record; memtables and journal stay below 32 MB.
     assert grown < 24 * MEGABYTE
     assert client("ListTables")["TableNames"] == []

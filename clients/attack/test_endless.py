@@ -1,4 +1,4 @@
-"""Work that would never end: an agency that counts more members than it has, and callers that leave."""
+"""Work that must not run forever: an agency whose member count is wrong, and callers that disconnect."""
 
 import json
 import socket
@@ -21,7 +21,7 @@ def agency_table(server):
 
 
 def miscount(server, agency, members):
-    """Corrupts the counter of an agency, as an import or a script past the model would."""
+    """Corrupts the member count of an agency, as an import or a script that bypasses the model would."""
     key = {"S": f"AGENCY#{agency}"}
     answer = server.dynamodb(
         "UpdateItem",
@@ -76,7 +76,7 @@ def test_a_caller_that_leaves_stops_its_dissolution(serve):
     ).encode()
     with socket.create_connection(("127.0.0.1", server.port)) as connection:
         connection.sendall(head + body)
-    # The server goes on to serve, and another call finishes what is left, however much that is.
+    # The server continues to serve, and another call deletes the remaining members, however many there are.
     answer = server.call("agencies", "dissolve", {"agencyId": agency}, caller=ADMIN)
     assert answer.status == 200, answer
     gone = server.call("agencies", "dissolve", {"agencyId": agency}, caller=ADMIN)

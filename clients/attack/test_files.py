@@ -1,4 +1,4 @@
-"""Other accounts of the machine read nothing of what the server and its commands write, whatever the umask is."""
+"""Other accounts on the machine cannot read any file that the server and its commands write, whatever the umask."""
 
 import stat
 import subprocess
@@ -13,7 +13,7 @@ KEY = {"AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
 
 
 def exposed(folder):
-    """The paths below a folder that the group or others may use in any way."""
+    """Returns the paths below a folder that grant any permission to the group or to others."""
     return {str(path): oct(path.stat().st_mode) for path in sorted(folder.rglob("*"))
             if stat.S_IMODE(path.stat().st_mode) & 0o077}
 
@@ -37,7 +37,7 @@ def fill(server):
 def test_data_and_keys_are_for_the_owner_alone(serve, encryption):
     server = serve("--encryption", encryption, prefix=OPEN_UMASK)
     fill(server)
-    # A call of a system makes the other keys: those of cursors and of encrypted fields.
+    # Calling a system creates the other keys: for cursors and for encrypted fields.
     server.call("discord", "logIn", {"email": "ada@example.com", "password": "a wrong password"})
     server.call("helpmaton", "requestSignIn", {"email": "ada@example.com"})
     written = [server.data, *server.data.rglob("*")]
@@ -64,7 +64,7 @@ def test_exports_checkpoints_and_key_files_are_for_the_owner_alone(serve, tmp_pa
         run(folder, "export", "notes", "--from", url, "--format", format, "-o", output)
     run(folder, "copy", "--from", url, "--to", "data:copied", "--checkpoint", folder / "copy.json")
     run(folder, "credentials", "add", "--credentials-file", folder / "keys" / "credentials")
-    # A file of an earlier export that others could read is tightened when it is written again.
+    # Overwriting a file of an earlier export that others could read tightens its mode.
     (folder / "notes.csv").chmod(0o666)
     run(folder, "export", "notes", "--from", url, "--format", "csv", "-o", "notes.csv")
     assert len(list(folder.rglob("*"))) > 15

@@ -1,4 +1,4 @@
-"""A remote store that freezes, is cut off, is slow, or is reached over TLS with a certificate of one's own."""
+"""A remote store that freezes, disconnects, is slow, or uses TLS with a private certificate authority."""
 
 import os
 import subprocess
@@ -35,17 +35,17 @@ write hitOnce(name) -> Counter idempotent {
   update Counter(name) { hits += 1 }
 }
 """
-#: The settings of the tests, in seconds: small, so that they take little time, and far from each other.
+#: Timeouts of the tests in seconds: small, so that the tests are fast, and different enough to tell apart.
 REQUEST, DEADLINE = 1, 2
 TIMEOUTS = ["--store-connect-timeout", "1s", "--store-request-timeout", f"{REQUEST}s", "--store-deadline", f"{DEADLINE}s"]
-#: What a call may take beyond its deadline on a loaded machine.
+#: Seconds that a call may take beyond its deadline on a loaded machine.
 SLACK = 8
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1"}
 
 
 @pytest.fixture
 def world(serve, tmp_path):
-    """A store, a proxy in front of it, and a server of the model API behind the proxy."""
+    """Starts a store, a proxy in front of it, and a server of the model API that reaches the store through the proxy."""
     (tmp_path / "counters.kf").write_text(MODEL)
     store = serve("--in-memory", "--no-systems")
     proxy = Proxy(store.port)
@@ -187,7 +187,7 @@ def test_commands_end_when_the_store_is_frozen(world, tmp_path, command):
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory):
-    """A certificate authority, and a certificate of it for 127.0.0.1."""
+    """Creates a certificate authority, and a certificate for 127.0.0.1 that it has signed."""
     folder = tmp_path_factory.mktemp("certificates")
 
     def openssl(*arguments):
@@ -204,7 +204,7 @@ def certificates(tmp_path_factory):
 
 @pytest.fixture
 def tls_store(serve, tmp_path, certificates):
-    """A store behind a proxy that speaks TLS, and a function that runs a command against it."""
+    """Starts a store behind a TLS proxy; returns a function that runs a command against it."""
     import ssl
 
     (tmp_path / "counters.kf").write_text(MODEL)
@@ -217,7 +217,7 @@ def tls_store(serve, tmp_path, certificates):
         variables = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), **CREDENTIALS}
         if bundle is not None:
             variables["AWS_CA_BUNDLE"] = str(bundle)
-        # The default timeouts: attempts that fail at the certificate are over long before the deadline, so it is the reason.
+        # With the default timeouts, attempts fail at the certificate long before the deadline, so the error names the certificate.
         place = ["--store", "dynamodb", "--endpoint-url", proxy.url]
         arguments = ["run", str(tmp_path / "counters.kf"), "start", "name=a", "--create-tables", *place]
         return subprocess.run([BINARY, *arguments], cwd=tmp_path, env=variables, capture_output=True, text=True, timeout=60)

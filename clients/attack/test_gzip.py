@@ -1,4 +1,4 @@
-"""Packed bodies that unpack to much more, and packed answers."""
+"""Gzip bodies that expand to far more than their size, and gzip answers."""
 
 import functools
 import gzip
@@ -14,7 +14,7 @@ USER = "01JD3M5N6P7Q8R9S0T1V2W3X4Y"
 
 @functools.cache
 def bomb(megabytes, members=1):
-    """Spaces that unpack to this number of megabytes, in this number of members."""
+    """Returns gzip that expands to this many megabytes of spaces, in this many members."""
     packing, piece = zlib.compressobj(9, zlib.DEFLATED, 31), b" " * MEGABYTE
     packed = [packing.compress(piece) for _ in range(megabytes // members)]
     return b"".join([*packed, packing.flush()]) * members
@@ -69,13 +69,13 @@ def test_sixty_four_bombs_at_once_fit_into_a_small_container(serve):
         thread.join(120)
     assert {answer.status for answer in answers} == {413}, answers[:3]
     assert len(answers) == 64
-    # The packed bodies alone are 64 MB; what they unpack to would be 64 GB.
+    # The compressed bodies alone are 64 MB; expanded, they would be 64 GB.
     assert peak_bytes(server) < limit // 2
     assert server.dynamodb("ListTables", {}).status == 200
 
 
 def test_largest_bodies_that_are_allowed_share_the_memory(serve):
-    """Bodies of the largest size, packed to a thousandth: no bombs, but as heavy as a request can be."""
+    """Bodies of the maximum size, compressed to a thousandth: not bombs, but the most expensive valid requests."""
     server = serve("--in-memory", "--workers", "4")
     values = b'{"L":[]},' * (15 * MEGABYTE // 9)
     body = gzip.compress(b'{"TableName":"Things","Item":{"pk":{"L":[' + values + b'{"L":[]}]}}}')

@@ -1,4 +1,4 @@
-"""Only one half of the security is configured: the other half must not give the data away."""
+"""Only credentials or only a token key is configured: the unprotected endpoint must not expose the data."""
 
 import os
 import subprocess
@@ -46,8 +46,8 @@ def handshake(server):
     return server.request("GET", "/v1/discord/live", headers=headers)
 
 
-# What an attacker without any secret gets, by what is configured: an operation, the list of models, a call with a caller of the attacker's
-# choice, a live WebSocket, metrics.
+# Statuses that an attacker without any secret gets, by configuration: an operation, the list of models, a call with a forged caller, a live
+# WebSocket, metrics.
 TABLE = [
     (False, False, [200, 200, 200, 101, 200], "Development mode"),
     (True, False, [400, 403, 403, 403, 401], "/v1) is closed"),
@@ -101,7 +101,7 @@ def test_a_closed_model_api_does_not_know_tokens_either(serve, tmp_path):
 
 
 def start_and_fail(folder, *arguments):
-    """Runs `keyform serve` that must not start; returns its message."""
+    """Runs a `keyform serve` that must not start; returns its error message."""
     command = [BINARY, "serve", "--port", "0", "--in-memory", *arguments]
     variables = {"PATH": os.environ["PATH"], "HOME": str(folder), "AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "x"}
     ended = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=60)
@@ -156,9 +156,9 @@ def test_metrics_are_for_the_operator(serve, tmp_path):
     for headers in (basic(), signed(server, "GET", "/metrics")):
         page = server.request("GET", "/metrics", headers=headers)
         assert page.status == 200 and b"keyform_uptime_seconds" in page.body
-    # A signature of another path counts for nothing here.
+    # A signature for another path is not valid here.
     assert server.request("GET", "/metrics", headers=signed(server, "GET", "/other")).status == 401
-    # The probes of a cluster use the address of the machine, and learn nothing but the state.
+    # Probes of a cluster use the address of the machine, and the answer contains only the state.
     for probe, body in (("/healthz", b"ok\n"), ("/readyz", b"ready\n")):
         answer = server.request("GET", probe, headers={"Host": "10.1.2.3:8000"})
         assert (answer.status, answer.body) == (200, body)

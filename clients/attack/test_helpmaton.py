@@ -1,6 +1,6 @@
-"""Attacks on helpmaton by people who are signed in: accounts of others, documents of others, and what a deletion leaves.
+"""Attacks on helpmaton by signed-in users: on accounts and documents of other users, and on leftovers of deletions.
 
-The server has a token key and credentials, so callers are known by bearer tokens alone. Tokens that would be mailed are read from the log, as a mailbox would show them.
+The server has a token key and credentials, so only bearer tokens identify callers. The tests read mailed tokens from the log.
 """
 
 import hashlib
@@ -17,26 +17,26 @@ import pytest
 
 from server import BINARY, Server
 
-#: The sample's workspace, and its owner, who is on the largest plan.
+#: Workspace of the sample data, and its owner, who has the largest plan.
 WORKSPACE = "ada00000-0000-4000-8000-000000000002"
 OWNER = "ada@example.com"
 
-#: The environment of a server whose store is on this machine: nothing asks a cloud for its region.
+#: Environment of a server whose store is on this machine: the SDK must not ask a cloud for its region.
 NO_CLOUD = {"AWS_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true"}
 
-#: What no caller may give or see: storage keys and hashes of tokens and keys.
+#: Fields that no caller may set or see: storage keys, and hashes of tokens and keys.
 HIDDEN = {"s3Key", "objectKey", "bodyS3Key", "tokenHash", "tokenSalt", "tokenLookupHash", "keyHash", "keySalt", "keyLookupHash"}
 
 
 def hidden_names(value):
-    """The names in JSON that must not be there."""
+    """Returns the names in a JSON value that no caller may see."""
     if isinstance(value, dict):
         return {name for name in value if name in HIDDEN}.union(*(hidden_names(part) for part in value.values()))
     return set().union(*(hidden_names(part) for part in value)) if isinstance(value, list) else set()
 
 
 def guarded(folder):
-    """The arguments of a server that knows callers by tokens, and clients by signatures."""
+    """Returns the arguments of a server that requires tokens from callers and signatures from clients."""
     key, credentials = folder / "token.key", folder / "credentials"
     key.write_text("a secret that is only for this test, 32 bytes long")
     key.chmod(0o600)
@@ -45,7 +45,7 @@ def guarded(folder):
 
 
 class Api:
-    """helpmaton on a server, and the mailboxes of the world."""
+    """helpmaton on a server, and the mails that it sends."""
 
     def __init__(self, server):
         self.server = server
@@ -57,7 +57,7 @@ class Api:
         return self.server.request("GET", f"/v1/helpmaton/{pattern}?{urlencode(arguments)}", headers={"Authorization": f"Bearer {bearer}"})
 
     def mailed(self, kind, address, seconds=10):
-        """The token that was mailed to an address last."""
+        """Returns the token that was last mailed to an address."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             lines = [line for line in self.server.err.splitlines() if f"mail: {kind}" in line and address in line]
@@ -67,7 +67,7 @@ class Api:
         raise AssertionError(f"nothing was mailed to {address}:\n{self.server.err}")
 
     def sign_in(self, address):
-        """Signs in by mail; the token of the session."""
+        """Signs in by mail; returns the access token of the session."""
         assert self.post("requestSignIn", email=address).status == 200
         session = self.post("signIn", email=address, token=self.mailed("sign in", address))
         assert session.status == 200, session
@@ -90,7 +90,7 @@ def api(serve, tmp_path):
 
 
 def refusal(answer):
-    """The name of a refusal, or its status."""
+    """Returns the outcome of a refusal, or else the status."""
     return answer.json.get("outcome", answer.status) if answer.status == 409 else answer.status
 
 
@@ -126,7 +126,7 @@ def test_the_token_of_an_invitation_is_only_in_the_mail(api):
         assert answer.status == 200 and victim.encode() in answer.body, answer
         assert mailed.encode() not in answer.body and hashlib.sha256(mailed.encode()).hexdigest().encode() not in answer.body
         assert not hidden_names(answer.json), answer
-    # Others who come by the token are not the address, signed in or not: the account it makes is the mailbox's own.
+    # Another user who obtains the token does not own the address; the account that the token creates belongs to the mailbox.
     mallory = api.sign_in("mallory@example.org")
     assert refusal(api.post("acceptInvitation", mallory, token=mailed)) == "OtherAddress"
     for wrong in ["", mailed[:-1], mailed.upper(), mailed[::-1], "0" * 64]:
@@ -143,7 +143,7 @@ def test_an_invitation_opens_no_account_that_is_there(api):
     assert invited.status == 200, invited
     token = api.mailed("an invitation", victim)
     assert refusal(api.post("acceptInvitationAsGuest", token=token)) == "SignInFirst"
-    # Without the token not even the invited accept, and a withdrawn token is worth nothing.
+    # Without the token not even the invited user can accept, and a withdrawn token is invalid.
     victim_id = api.post("mySubscription", own).json["ownerId"]
     for pattern in ["acceptInvite", "acceptOwnerInvite", "answerInvite"]:
         raw = {"workspaceId": WORKSPACE, "inviteId": invited.json["inviteId"], "member": victim_id}
@@ -178,7 +178,7 @@ def test_no_caller_gives_hashes_tokens_or_proofs(api):
 
 
 def test_no_answer_and_no_argument_has_a_storage_key_or_a_hash(api):
-    """By the description of the whole API: what callers may call, and what comes back."""
+    """Checks arguments and answers in the OpenAPI document of the whole API."""
     described = api.server.request("GET", "/v1/helpmaton/openapi.json").json
     assert len(described["paths"]) > 100
     for path, methods in described["paths"].items():
@@ -193,7 +193,7 @@ def test_documents_of_another_workspace_are_neither_read_nor_destroyed(api):
     own = api.workspace(mallory)
     mine = api.upload(mallory, own, "mine")
     mallory_id = api.post("mySubscription", mallory).json["ownerId"]
-    # The key is known to the attacker: it is read from the disk.
+    # Assume that the attacker knows the key: read it from the disk.
     files = api.server.folder / "data-files"
     (victim_file,) = [path for path in files_below(files) if b"secret plan" in path.read_bytes()]
     key = str(victim_file.relative_to(files / "helpmaton"))
@@ -212,7 +212,7 @@ def test_documents_of_another_workspace_are_neither_read_nor_destroyed(api):
     for flow in ["documentText", "removeDocument"]:
         assert api.post(flow, mallory, **foreign).status == 403, flow
     assert api.post("editDocument", mallory, **foreign, text="gone").status == 403
-    # A document of another workspace is not there in one's own, and flows take no keys.
+    # The attacker's workspace does not contain the document of another workspace, and flows take no keys.
     assert refusal(api.post("documentText", mallory, workspaceId=own, documentId=document)) == "UnknownDocument"
     assert refusal(api.post("removeDocument", mallory, workspaceId=own, documentId=document)) == "UnknownDocument"
     assert api.post("editDocument", mallory, workspaceId=own, documentId=mine, text="x", s3Key=key).status == 400
@@ -266,7 +266,7 @@ def test_readers_and_former_members_neither_change_nor_read_documents(api):
 
 
 def invite(api, owner, address, bearer):
-    """Invites a user, who accepts."""
+    """Invites a user and accepts the invitation as that user."""
     invited = api.post("inviteByEmail", owner, workspaceId=WORKSPACE, email=address, level=1)
     assert invited.status == 200, invited
     accepted = api.post("acceptInvitation", bearer, token=api.mailed("an invitation", address))
@@ -274,7 +274,7 @@ def invite(api, owner, address, bearer):
 
 
 def test_no_one_learns_which_addresses_have_an_account(api):
-    """An owner of a workspace tries addresses in all flows that take one."""
+    """The owner of a workspace tries addresses in all flows that take one."""
     victim, mallory = "victim@example.org", api.sign_in("mallory@example.org")
     api.sign_in(victim)
     workspace = api.workspace(mallory)
@@ -294,7 +294,7 @@ def test_no_one_learns_which_addresses_have_an_account(api):
 
 
 def test_no_one_is_made_a_manager_without_agreeing(api):
-    """A manager has no subscription of their own, so making one moves a person into another's subscription."""
+    """A manager has no subscription of their own, so making a user a manager moves them into another user's subscription."""
     ada, victim = api.sign_in(OWNER), api.sign_in("reader@example.org")
     invite(api, ada, "reader@example.org", victim)
     before = api.post("mySubscription", victim).json

@@ -1,4 +1,4 @@
-"""HTTP that no honest client sends, and a server that stops under load."""
+"""Malformed and oversized HTTP requests, and a server that stops under load."""
 
 import os
 import signal
@@ -65,7 +65,7 @@ MALFORMED = {
 
 @pytest.mark.parametrize("name", MALFORMED)
 def test_malformed_requests_are_refused_and_end_the_connection(server, name):
-    # A request that follows on the same connection would be the one that was smuggled in.
+    # The request after the malformed one, on the same connection, is the one that an attacker would smuggle in.
     answer = exchange(server.port, GOOD + MALFORMED[name] + GOOD)
     assert statuses(answer) == [200, 400], answer
 
@@ -122,7 +122,7 @@ def test_a_head_that_never_ends_does_not_grow_the_server(server):
 
 
 def test_a_refused_body_does_not_cut_the_answer_off(server):
-    """The client sends a body that is too large and reads afterwards, as most libraries do."""
+    """The client sends a body that is too large before it reads the answer, as most libraries do."""
     head = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20000000\r\n\r\n"
     assert status(server.port, head + b"a" * 20_000_000) == 413
     assert status(server.port, head.replace(b"localhost", b"evil.example") + b"a" * 20_000_000) == 421
@@ -130,7 +130,7 @@ def test_a_refused_body_does_not_cut_the_answer_off(server):
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
 def test_connections_that_wait_at_a_stop_are_answered(server, stop):
-    """While the process is stopped by the kernel, clients connect and send; they are in its queue when it gets the signal."""
+    """Clients connect and send while SIGSTOP suspends the process, so they are in its accept queue when it gets the signal."""
     os.kill(server.process.pid, signal.SIGSTOP)
     connections = []
     for _ in range(800):

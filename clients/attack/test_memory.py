@@ -1,4 +1,4 @@
-"""A flood of log-ins in a small container: the server lives, answers each, and gives the memory back."""
+"""A flood of log-ins in a small container: the server survives, answers each, and returns the memory."""
 
 import collections
 import os
@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 LIMIT = 512 * 1024 * 1024
-# The server's own memory and a few hashes of 19 MB. Unbounded hashing needs more than the whole container.
+# Room for the server itself and a few hashes of 19 MB. Unbounded hashing would need more than the whole container.
 PEAK_MAX = 256 * 1024 * 1024
 AFTERWARDS_MAX = 128 * 1024 * 1024
 LOGINS = 100
 
 
 class Container:
-    """A memory limit as containers have it, by a control group of either version, or the most like it that is allowed."""
+    """A memory limit like that of a container: a control group of version 1 or 2 or, without the permission to create one, `prlimit`."""
 
     def __init__(self):
         name = f"keyform-attack-{os.getpid()}-{time.monotonic_ns()}"
@@ -32,12 +32,12 @@ class Container:
                     folder.rmdir()
                 continue
             self.folder = folder
-            # The shell enters the group before it becomes the server, so that nothing of the server is outside.
+            # The shell joins the group before it executes the server, so that the group counts all of the server's memory.
             self.prefix = ("sh", "-c", f'echo $$ > {folder}/cgroup.procs; exec "$@"', "sh")
             return
 
     def kills(self):
-        """The number of processes that the kernel has killed for their memory."""
+        """Returns the number of processes that the kernel has killed for lack of memory."""
         for name in ("memory.oom_control", "memory.events"):
             if self.folder and (self.folder / name).exists():
                 found = re.search(r"oom_kill (\d+)", (self.folder / name).read_text())
@@ -60,7 +60,7 @@ def container(request):
 def small_server(container, serve):
     server = serve("--in-memory", prefix=container.prefix)
     yield server
-    # The group can be removed only when the process is gone.
+    # The group can be removed only after the process has ended.
     server.kill()
 
 
@@ -70,14 +70,14 @@ def peak_bytes(server):
 
 
 def flood(server, count):
-    """Sends log-ins at the same moment; returns how often each status was answered."""
+    """Sends concurrent log-ins; returns the number of answers by status."""
     answers, start = collections.Counter(), threading.Barrier(count)
 
     def log_in(number):
         arguments = {"email": f"user{number}@example.com", "password": "not the password"}
         start.wait()
         try:
-            # Each comes from an address of its own, so that no limit on one client makes the flood harmless.
+            # Each log-in comes from its own address, so that the limit per client does not make the flood harmless.
             source = f"127.0.1.{number + 1}"
             answers[server.call("discord", "logIn", arguments, timeout=120, source=source).status] += 1
         except OSError as error:
@@ -99,7 +99,7 @@ def wait_until(holds, seconds):
 
 
 def test_a_flood_of_logins_fits_a_small_container(small_server, container):
-    # Two rounds: what the first leaves behind must not add up.
+    # Two rounds, to show that memory does not accumulate.
     for _ in range(2):
         answers = flood(small_server, LOGINS)
         assert small_server.process.poll() is None, f"killed: {small_server.err}"
@@ -109,6 +109,6 @@ def test_a_flood_of_logins_fits_a_small_container(small_server, container):
     returned = wait_until(lambda: small_server.resident_bytes() < AFTERWARDS_MAX, 30)
     assert returned, f"{small_server.resident_bytes() >> 20} MB are kept"
     assert small_server.request("GET", "/healthz").status == 200
-    # The hash is still computed for those who come later.
+    # The server still computes hashes for later callers.
     later = small_server.call("discord", "logIn", {"email": "later@example.com", "password": "not the password"})
     assert later.status in {401, 409, 429}, later

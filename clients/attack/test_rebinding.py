@@ -1,4 +1,4 @@
-"""Web pages of strangers against a server on the developer's machine: DNS rebinding and cross-site requests."""
+"""Hostile web pages against a server on a developer's machine: DNS rebinding and cross-site requests."""
 
 import json
 
@@ -14,7 +14,7 @@ UPGRADE = (
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
 )
 USER = "01KKP2T8SN0000000000000000"
-# Each path with the status of an honest request.
+# Status of a legitimate request, by method and path.
 PATHS = {
     ("POST", "/"): 200,
     ("GET", "/"): 200,
@@ -181,7 +181,7 @@ TABLE = {
 
 
 def rebind(server, folder):
-    """Lets Chromium visit a page of evil.example whose name then leads to the server; returns what the page could do."""
+    """Opens a page of evil.example in Chromium, whose name then resolves to the server; returns the results of the page's requests."""
     assert server.dynamodb("CreateTable", TABLE).status == 200
     site = Site(target_port=server.port)
     try:
@@ -200,7 +200,7 @@ def test_chromium_cannot_rebind(serve, tmp_path):
 
 
 def test_chromium_can_do_all_of_it_under_a_name_that_is_allowed(serve, tmp_path):
-    """The same page with a name of the operator's: the attack above fails because of the name alone."""
+    """With the host name allowed, the same page succeeds: the attack above fails only because of the name."""
     server = serve("--in-memory", "--allowed-host", "evil.example")
     results = rebind(server, tmp_path)
     assert results["live"] == "open"
@@ -226,7 +226,7 @@ CROSS_SITE = """
 
 @pytest.mark.parametrize("host, live", [("evil.example", "refused"), ("localhost", "open")])
 def test_chromium_from_another_site(serve, tmp_path, host, live):
-    """A page that asks the server by its own address. A page on localhost is the developer's; its WebSocket is the control of the test."""
+    """A page sends requests to the server's own address. The page on localhost, whose WebSocket is accepted, is the control."""
     server = serve("--in-memory", "--access-log", "on", "--log-level", "info")
     site = Site()
     try:

@@ -29,7 +29,7 @@ def test_discord_does_not_show_the_connection_of_another_user(serve):
     for secret in (ADA, made["serverId"], "connectedAt"):
         assert secret not in foreign.body.decode(), foreign
 
-    # Eve may not read the channel, so she does not see the connection in the refusal of any other write either.
+    # Eve may not read the channel, so no refusal of another write shows her the connection.
     assert server.call("discord", "connect", connection, caller=user(EVE)).status == 403
     own = server.call("discord", "stopListening", connection, caller=user(ADA))
     assert own.status == 204

@@ -1,4 +1,4 @@
-"""Guesses of passwords, tokens and invite codes, and floods of mails: limited per account and per client address."""
+"""Rate limits, per account and per client address, on guesses of passwords, tokens and invite codes and on floods of mails."""
 
 import http.client
 import json
@@ -11,7 +11,7 @@ PASSWORD = "correct horse battery"
 
 
 class Allowed:
-    """The attempts that a rate allows from now on: a burst at once, and one more per period, however slow the test is."""
+    """Number of attempts that a rate allows from now on: a burst, and one more per elapsed period, however slow the test is."""
 
     def __init__(self, burst, every):
         self.burst, self.every, self.begin = burst, every, time.monotonic()
@@ -22,7 +22,7 @@ class Allowed:
 
 
 def send(server, flow, arguments, source="127.0.0.1", token=None, method="POST", caller=None):
-    """Calls a flow or a pattern from a client address of its own; returns status, Retry-After and body."""
+    """Calls a flow or a pattern from the given client address; returns status, Retry-After and body."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60, source_address=(source, 0))
     try:
         headers = {"Content-Type": "application/json"}
@@ -63,7 +63,7 @@ def test_password_guesses_are_few(serve):
     register(server, "ada")
     allowed = Allowed(10, 30)
     answers = [log_in(server, "ada", f"wrong guess {number}") for number in range(150)]
-    # The right password is one guess among others, and another spelling is the same account.
+    # The right password also counts as a guess, and another spelling of the address is the same account.
     answers += [log_in(server, name, PASSWORD) for name in ["ada", " ADA", "Ada"] * 5]
     statuses = [status for status, _, _ in answers]
     assert statuses[:10] == [409] * 10
@@ -140,7 +140,7 @@ def test_a_mailbox_has_one_spelling(serve):
         assert send(server, "discord/logIn", {"email": spelling, "password": PASSWORD})[0] == 400, spelling
         assert send(server, "helpmaton/requestSignIn", {"email": spelling})[0] == 400, spelling
         assert send(server, "helpmaton/signIn", {"email": spelling, "token": "0"})[0] == 400, spelling
-    # None of them counted for the real address, and none of them is another account.
+    # No attempt counted for the real address, and none created another account.
     assert log_in(server, "ada", PASSWORD)[0] == 200
 
 
@@ -166,7 +166,7 @@ def test_a_throttled_guess_costs_no_hash(serve):
         statuses = list(pool.map(lambda _: log_in(server, "ada", "wrong guess")[0], range(1000)))
     assert set(statuses) <= {409, 429}, set(statuses)
     allowed.check(statuses.count(409), statuses)
-    # The same with accounts that no one has guessed yet.
+    # The same for accounts without earlier guesses.
     with ThreadPoolExecutor(100) as pool:
         statuses = list(pool.map(lambda number: log_in(server, f"stranger{number}", "guess", "127.0.0.77")[0], range(100)))
     assert 503 in statuses, set(statuses)
@@ -181,7 +181,7 @@ def test_invite_codes_are_not_guessed(serve):
     ]
     assert statuses[:20] == [409] * 20
     allowed.check(statuses.count(409), statuses)
-    # Reading an invite needs no account: the client address is what is counted.
+    # Reading an invite needs no account, so the server counts by client address.
     allowed = Allowed(100, 1)
     answers = [
         send(server, f"discord/inviteByCode?inviteCode=guess{number:05}", None, "127.0.0.3", method="GET")
@@ -205,7 +205,7 @@ def test_an_invite_code_is_guessed_in_one_count(serve):
 
 
 def test_many_addresses_guess_few_codes(serve):
-    """Codes that begin alike have a limit for all clients; viewing an invite needs no account."""
+    """Codes with the same first characters share a limit for all clients; viewing an invite needs no account."""
     server = serve("--in-memory")
     views = [
         ("workspaces", lambda number, source: send(server, "workspaces/aboutInvite", {"code": f"zz{number:014}"}, source)[0]),
@@ -220,7 +220,7 @@ def test_many_addresses_guess_few_codes(serve):
 
 
 def test_live_reads_guess_no_invite_codes(serve):
-    """A subscription to a read answers what the read would: it counts as a guess."""
+    """A subscription returns the result of its read, so it counts as a guess."""
     server = serve("--in-memory")
     allowed, pages, refused = Allowed(100, 1), 0, 0
     for connection in range(3):
@@ -251,7 +251,7 @@ def live(server, model):
 
 
 def send_text(connection, message):
-    """A masked text frame of up to 64 KB; a mask of zeros changes nothing."""
+    """Sends a masked text frame of up to 64 KB; a mask of zeros leaves the text unchanged."""
     content = json.dumps(message).encode()
     connection.sendall(b"\x81" + bytes([0x80 | 126]) + len(content).to_bytes(2, "big") + bytes(4) + content)
 
@@ -283,7 +283,7 @@ def test_an_address_is_not_flooded_with_mails(serve):
     statuses = [status for status, _, _ in answers]
     allowed.check(statuses.count(200), statuses)
     assert_throttled(answers[-1])
-    # Nor by many clients, and others still get theirs.
+    # Nor do many clients exceed the limit, and other addresses still get their mail.
     answers = [send(server, "helpmaton/requestSignIn", {"email": spellings[0]}, f"127.0.2.{number + 1}") for number in range(50)]
     statuses += [status for status, _, _ in answers]
     allowed.check(statuses.count(200), statuses)
@@ -304,7 +304,7 @@ def test_sign_in_tokens_and_keys_are_not_guessed(serve):
 
 
 def test_invitations_and_sign_ins_share_a_mailbox(serve):
-    """Invitations are mails too. They leave the owner of the address some sign-ins."""
+    """Invitations count as mails to the address, and leave its owner some sign-ins."""
     server = serve("--in-memory", "--demo")
     ada = "userId=ada00000-0000-4000-8000-000000000001; email=ada@example.com"
     invite = {"workspaceId": "ada00000-0000-4000-8000-000000000002", "email": "grace@example.org"}
@@ -330,7 +330,7 @@ def test_a_flood_of_made_up_keys_grows_nothing_and_resets_nothing(serve):
     with ThreadPoolExecutor(16) as pool:
         statuses = list(pool.map(ask, range(4000)))
     assert set(statuses) <= {409, 429}, set(statuses)
-    # The table is part of the process from the start; what grows is what requests need anyway.
+    # The table is allocated at startup; any growth is memory that requests need anyway.
     assert server.resident_bytes() - before < 48 * 1024 * 1024
     guesses += [log_in(server, "ada", "wrong guess")[0] for _ in range(20)]
     allowed.check(guesses.count(409), guesses)

@@ -1,4 +1,4 @@
-"""Hostile and odd requests of the DynamoDB protocol: nothing is stored that the service would refuse, and nothing hangs."""
+"""Hostile and unusual requests of the DynamoDB protocol: the server stores nothing that the service would reject, and never hangs."""
 
 import json
 import time
@@ -77,7 +77,7 @@ def test_a_legacy_condition_with_an_operand_of_the_wrong_type_writes_nothing(ser
 
 
 def name_requests(name):
-    """Every request that could store an attribute, or an entry of a map, of that name."""
+    """Returns every request that could store an attribute or a map entry with this name."""
     named, nested = {name: {"S": "x"}}, {"map": {"L": [{"M": {name: {"S": "x"}}}]}}
     table = {"TableName": "things"}
     for attributes in (named, nested):

@@ -1,5 +1,5 @@
 /**
- * The discord data layer as its design document prints it: one table, one flexible index, a stream,
+ * The discord data layer as in its design document: one table, one flexible index, a stream,
  * every access pattern of its summary and every example query.
  */
 import { UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb'
@@ -187,7 +187,7 @@ function everything(): Record<string, unknown>[] {
   ]
 }
 
-/** Loads items 25 at a time and sends again what comes back unprocessed. */
+/** Writes items 25 at a time and retries unprocessed ones. */
 async function load(table: string, items: Record<string, unknown>[]): Promise<void> {
   for (let start = 0; start < items.length; start += 25) {
     let rest: any = { [table]: items.slice(start, start + 25).map((Item) => ({ PutRequest: { Item } })) }

@@ -1,4 +1,4 @@
-/** What the JavaScript SDK's users do beside a data model: types, errors, pages, batches, transactions, tables, PartiQL. */
+/** Common uses of the JavaScript SDK without a data model: types, errors, pages, batches, transactions, tables, PartiQL. */
 import {
   DescribeTableCommand,
   ExecuteStatementCommand,

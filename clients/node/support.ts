@@ -1,5 +1,5 @@
 /**
- * What the suites share: clients that find the server by AWS_ENDPOINT_URL_DYNAMODB, as any SDK user's do,
+ * Shared code of the suites: clients that find the server by AWS_ENDPOINT_URL_DYNAMODB, as for any SDK user,
  * tables that are removed after the test, and bounded polling.
  */
 import {
@@ -24,7 +24,7 @@ import { setTimeout } from 'node:timers/promises'
 
 export const client = new DynamoDBClient({})
 export const documents = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } })
-// An endpoint that serves DynamoDB serves its streams as well, unless the environment says otherwise.
+// The same endpoint serves DynamoDB Streams, unless the environment names another.
 export const streams = new DynamoDBStreamsClient(
   process.env.AWS_ENDPOINT_URL_DYNAMODB_STREAMS ? {} : { endpoint: process.env.AWS_ENDPOINT_URL_DYNAMODB },
 )
@@ -33,7 +33,7 @@ let count = 0
 
 export type TableOptions = Partial<CreateTableCommandInput>
 
-/** Creates a table with a string key `pk` (and `sk` unless another schema is given) and waits until it can be used. */
+/** Creates a table with a string key `pk` (and `sk` unless another schema is given) and waits until it is active. */
 export async function makeTable(test: Pick<TestContext, 'after'>, options: TableOptions = {}): Promise<string> {
   const TableName = options.TableName ?? `node-${process.pid}-${count++}`
   await client.send(
@@ -68,7 +68,7 @@ async function removeTable(TableName: string): Promise<void> {
   }
 }
 
-/** Repeats the request until the answer satisfies, at most for this number of seconds; returns the last answer. */
+/** Repeats the request until the answer satisfies the condition or the time is up; returns the last answer. */
 export async function poll<T>(ask: () => Promise<T>, satisfied: (answer: T) => boolean, seconds = 20): Promise<T> {
   const end = Date.now() + seconds * 1000
   for (;;) {
@@ -78,7 +78,7 @@ export async function poll<T>(ask: () => Promise<T>, satisfied: (answer: T) => b
   }
 }
 
-/** The name of the error that an action is refused with, and the error itself. */
+/** Returns the error of an action that must fail. */
 export async function refusal(action: Promise<unknown>): Promise<Error & Record<string, any>> {
   try {
     await action
@@ -93,7 +93,7 @@ export async function streamArn(TableName: string): Promise<string> {
   return Table!.LatestStreamArn!
 }
 
-/** Every record of a stream, shard after shard, from the oldest. */
+/** Returns all records of a stream, shard by shard, from the oldest. */
 export async function readStream(StreamArn: string): Promise<_Record[]> {
   const records: _Record[] = []
   for (const shard of await allShards(StreamArn)) records.push(...(await readShard(StreamArn, shard.ShardId!)))

@@ -1,7 +1,7 @@
 """Fixtures for the boto3 suite.
 
-The server is found the way any SDK user points at one: AWS_ENDPOINT_URL_DYNAMODB and
-AWS_ENDPOINT_URL_DYNAMODB_STREAMS in the environment. Nothing here knows which server answers.
+The SDK finds the server as for any user: by AWS_ENDPOINT_URL_DYNAMODB and AWS_ENDPOINT_URL_DYNAMODB_STREAMS in the
+environment. The suite does not depend on which server answers.
 """
 
 import itertools
@@ -31,7 +31,7 @@ def streams():
 
 @pytest.fixture
 def make_table(client, resource):
-    """A function that creates a table, waits for it, and removes it after the test."""
+    """Returns a function that creates a table, waits for it, and removes it after the test."""
     made = []
 
     def make(hash_type="S", range_type=None, name=None, **options):
@@ -67,7 +67,7 @@ def wait_for_table(client, name):
 
 
 def poll(probe, seconds):
-    """Calls the probe until its result is true, at most for this number of seconds; returns the last result."""
+    """Calls the probe until its result is true or the time is up; returns the last result."""
     end = time.monotonic() + seconds
     while not (found := probe()) and time.monotonic() < end:
         time.sleep(0.05)
@@ -75,7 +75,7 @@ def poll(probe, seconds):
 
 
 def read_stream(streams, stream_arn):
-    """Every record of a stream, shard by shard, as a consumer that starts from the beginning reads it."""
+    """Returns all records of a stream, shard by shard, from the oldest."""
     records = []
     for shard in all_shards(streams, stream_arn):
         records += read_shard(streams, stream_arn, shard["ShardId"])

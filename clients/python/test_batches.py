@@ -1,4 +1,4 @@
-"""BatchWriteItem and BatchGetItem with the retry loops SDK users write."""
+"""BatchWriteItem and BatchGetItem with the retry loops that SDK users write."""
 
 import pytest
 from botocore.exceptions import ClientError

@@ -1,8 +1,8 @@
-"""Every member of every request that the SDK can send is read or refused, never ignored.
+"""The server reads or rejects every member of every request that the SDK can send, and ignores none.
 
 The SDK's model of the service lists the members. `crates/wire/tests/members.txt` is that list for the operations that the
 server has; with KEYFORM_BLESS=1 this suite rewrites it. A newer SDK with a new member fails here until the member is
-implemented or stands in `crates/wire/src/request/unsupported.rs`.
+implemented or listed in `crates/wire/src/request/unsupported.rs`.
 """
 
 import http.client
@@ -19,12 +19,12 @@ from botocore.loaders import Loader
 
 LIST = Path(__file__).parents[2] / "crates/wire/tests/members.txt"
 SERVICES = ("dynamodb", "dynamodbstreams")
-# A value that no member of the type can have.
+# An invalid value for each type of member.
 WRONG = {"string": 1, "blob": 1, "timestamp": [], "boolean": 1, "integer": "x", "long": "x", "list": "x", "map": "x", "structure": "x"}
 
 
 def post(target, body):
-    """One signed request over raw HTTP; the SDK would refuse to send a value of the wrong type."""
+    """Sends one signed request over raw HTTP, because the SDK does not send a value of the wrong type."""
     url = os.environ["AWS_ENDPOINT_URL_DYNAMODB"].rstrip("/") + "/"
     request = AWSRequest("POST", url, data=body, headers={"Content-Type": "application/x-amz-json-1.0"})
     request.headers["X-Amz-Target"] = target
@@ -41,7 +41,7 @@ def post(target, body):
 
 
 def members(shapes, name, path, inside):
-    """The paths and types of all members below a shape, each structure once on the way to itself."""
+    """Yields the paths and types of all members below a shape; stops where a structure contains itself."""
     shape = shapes[name]
     match shape["type"]:
         case "structure" if name not in inside:
@@ -60,7 +60,7 @@ def is_served(target):
 
 
 def lines():
-    """Target, path and type of every member of every operation that the server has."""
+    """Yields target, path and type of every member of every operation that the server has."""
     for service in SERVICES:
         model = Loader().load_service_model(service, "service-2")
         for name, operation in sorted(model["operations"].items()):
@@ -71,7 +71,7 @@ def lines():
 
 
 def body_with(path, value):
-    """A body in which only that member stands."""
+    """Returns a body that contains only this member."""
     for part in reversed(path.split(".")):
         while part.endswith(("[]", "{}")):
             value = [value] if part.endswith("[]") else {"abc": value}

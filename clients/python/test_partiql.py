@@ -1,4 +1,4 @@
-"""PartiQL through the three operations that carry it."""
+"""PartiQL: ExecuteStatement, BatchExecuteStatement and ExecuteTransaction."""
 
 import pytest
 from botocore.exceptions import ClientError

@@ -1,4 +1,4 @@
-"""What the README shows works as it is printed there: the block for the AWS CLI (when there is one) and the block for boto3."""
+"""The examples of the README work as shown: the commands of the AWS CLI, if it is installed, and the boto3 code."""
 
 import os
 import pathlib
@@ -20,7 +20,7 @@ def block(language, having):
 
 
 def commands():
-    """The block for the shell, without the lines that say where the server is: the test knows better."""
+    """Returns the shell block without its `export` lines: the test sets the endpoint and the credentials itself."""
     text = block("sh", "aws dynamodb create-table")
     return "\n".join(line for line in text.splitlines() if not line.startswith("export "))
 
@@ -33,7 +33,7 @@ def run(command, **options):
 
 @pytest.fixture
 def chat(client):
-    """The name of the README's table, which is gone afterwards."""
+    """Name of the README's table, which is deleted after the test."""
     yield "Chat"
     client.delete_table(TableName="Chat")
 

@@ -26,7 +26,7 @@ def change(table):
 
 
 def read_at_least(streams, arn, count):
-    """Returns all records once there are at least this many; a consumer cannot rely on reading them at once."""
+    """Waits for at least this many records and returns all of them; new records need not be readable at once."""
     found = []
 
     def enough():

@@ -1,4 +1,4 @@
-"""The t3nets data layer as its schema reference prints it: two tables, four item types, every printed query."""
+"""The t3nets data layer as in its schema document: two tables, four item types, every example query."""
 
 import json
 

@@ -125,7 +125,7 @@ def test_one_item_may_appear_once(client, table):
 
 
 def test_concurrent_transfers_keep_the_sum(client, table):
-    """Writers race over four accounts; conflicts are retried as SDK users do; the total never changes."""
+    """Concurrent writers transfer between four accounts and retry conflicts as SDK users do; the total never changes."""
     accounts = [f"account-{number}" for number in range(4)]
     for account in accounts:
         table.put_item(Item={"pk": account, "balance": 100})

@@ -1,4 +1,4 @@
-"""What an SDK leaves to the transport: compressed bodies, health, checksums, concurrency, hostile input."""
+"""The HTTP layer below the SDK: compressed bodies, health, checksums, concurrency, hostile input."""
 
 import gzip
 import http.client
@@ -20,7 +20,7 @@ def connect():
 
 
 def post(operation, body, headers=(), connection=None):
-    """One signed request over raw HTTP; returns the response and its untouched body."""
+    """Sends one signed request over raw HTTP; returns the response and its body as received."""
     url = os.environ["AWS_ENDPOINT_URL_DYNAMODB"].rstrip("/") + "/"
     request = AWSRequest("POST", url, data=body, headers={"Content-Type": "application/x-amz-json-1.0"})
     request.headers["X-Amz-Target"] = f"DynamoDB_20120810.{operation}"

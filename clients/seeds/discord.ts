@@ -1,9 +1,9 @@
 /**
  * The example code of the discord design document, against the served system.
  *
- * The four examples stand in functions, with the document's own requests; adapted are the table's name, the ids (arguments here), and the client they are sent
- * with, which the document does not show: `DynamoDBDocument` has the methods `query` and `get` that it calls. Everything else the system has written, through its
- * model API, and what the examples write the system reads.
+ * The four examples are functions with the document's own requests. Adapted are the table's name, the ids (arguments here), and the client, which the document
+ * does not show: `DynamoDBDocument` has the methods `query` and `get` that it calls. The system has written all other data through its model API, and it reads
+ * what the examples write.
  */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { DynamoDBDocument } from '@aws-sdk/lib-dynamodb'
@@ -67,8 +67,8 @@ async function messagesNewestFirst(channelId: string, lastEvaluatedKey?: Record<
   return messages
 }
 
-// "Check if User Can Access Channel". The index holds the marks of the channel's readers under the same key, so the answer is more than the channel; the
-// first item is the channel, because `META` sorts before `USER#`.
+// "Check if User Can Access Channel". The index also holds the read marks of the channel under this key, so the answer contains more than the channel.
+// The first item is the channel, because `META` sorts before `USER#`.
 async function canAccessChannel(user: string, channelId: string) {
   // 1. Get channel to find server ID
   const channel = await dynamoDb.query({
@@ -107,8 +107,8 @@ async function call(userId: string, pattern: string, values: Record<string, any>
 }
 
 /**
- * The document's sample user. Two of its attributes are left out: a hash beside the profile would be copied to the index, so the system keeps it apart; and a
- * missing picture is an attribute that is not there, where the document stores NULL.
+ * The document's sample user without two of its attributes: the system stores the password hash in a separate item, because the index would copy it; and a
+ * missing picture is an absent attribute, where the document stores NULL.
  */
 async function putUser(userId: string, username: string) {
   const now = new Date().toISOString()
@@ -132,7 +132,7 @@ async function putUser(userId: string, username: string) {
 
 async function main() {
   const [ada, grace] = [newUserId(), newUserId()]
-  // The first call has the tables made.
+  // The first call creates the tables.
   await call(ada, 'serversOfUser', { userId: ada }, 'GET')
   await putUser(ada, 'ada')
   await putUser(grace, 'grace')

@@ -1,4 +1,4 @@
-"""Calls of a served system's patterns and flows, and what the scripts beside it share."""
+"""Calls patterns and flows of a served system. The scripts in this folder share it."""
 
 import json
 import os
@@ -11,18 +11,18 @@ URL = os.environ["AWS_ENDPOINT_URL_DYNAMODB"]
 
 
 class System:
-    """A system with a caller: `System("t3nets", tenant_id="acme", user_id="ada")`."""
+    """A system as seen by one caller: `System("t3nets", tenant_id="acme", user_id="ada")`."""
 
     def __init__(self, model, **claims):
         self.model = model
         self.caller = "; ".join(f"{name}={str(value).lower() if value is True or value is False else value}" for name, value in claims.items())
 
     def read(self, pattern, **arguments):
-        """The answer of a read."""
+        """Returns the answer of a read."""
         return self._send("GET", f"{pattern}?{urllib.parse.urlencode(arguments)}", None)
 
     def all(self, pattern, **arguments):
-        """All items of a read that has pages."""
+        """Returns the items of all pages of a read."""
         items, cursor = [], {}
         while True:
             page = self.read(pattern, **arguments, **cursor)
@@ -32,7 +32,7 @@ class System:
             cursor = {"cursor": page["cursor"]}
 
     def write(self, pattern, **arguments):
-        """The answer of a write or a flow."""
+        """Returns the answer of a write or a flow."""
         return self._send("POST", pattern, json.dumps(arguments).encode())
 
     def _send(self, method, path, body):
@@ -47,7 +47,7 @@ class System:
 
 
 def as_code(model, pattern, **arguments):
-    """A pattern that is for code alone, called by the command on the same tables."""
+    """Calls an `allow system` pattern with `keyform run` on the same tables."""
     command = [os.environ["KEYFORM"], "run", model, pattern, "--store", "dynamodb", "--endpoint-url", URL, "--set", "stage=local"]
     command += [f"{name}={value}" for name, value in arguments.items()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)

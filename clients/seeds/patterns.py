@@ -1,7 +1,7 @@
 """The access patterns of the documents that have no example code, against the served systems.
 
-Each row is a key condition as the document states it, sent by boto3, and what it must find of what the system has written. A note says where a documented
-defect changes the condition. `python patterns.py agencies workspaces helpmaton`
+Each row is a key condition from the document, which boto3 sends, and the items written by the system that it must find. A note explains where a
+documented defect changes the condition. Usage: `python patterns.py agencies workspaces helpmaton`
 """
 
 import sys
@@ -18,7 +18,7 @@ resource = boto3.resource("dynamodb")
 
 @dataclass
 class Pattern:
-    """A documented access pattern: where, by which condition, and the values of `name` that must come."""
+    """A documented access pattern: table or index, condition, and the expected values of the attribute `name`."""
 
     document: str
     table: str
@@ -31,7 +31,7 @@ class Pattern:
     filters: dict = field(default_factory=dict)
 
     def found(self):
-        """The values of `name` in what the store answers, all pages of it."""
+        """Returns the values of `name` in all pages of the store's answer."""
         table = resource.Table(self.table)
         if self.index is None and self.order == "get":
             item = table.get_item(Key=self.condition).get("Item")
@@ -54,7 +54,7 @@ class Pattern:
 
 
 def query(condition, filters):
-    """A condition in the words of a request: a text is equality, a pair `begins` or `between`. Every name is aliased: many are reserved words."""
+    """Builds a request from a condition: a string means equality, a tuple starts with its operator. Aliases every name, because many are reserved words."""
     names, values = {}, {}
 
     def said(name, wanted):
@@ -88,7 +88,7 @@ def agencies():
     for member in members:
         ada.write("addMember", agencyId=first, idpid=member)
     table = "agencies-local"
-    # 1. and 2. Create, update, delete by PK and SK: what the document writes past the system, the system reads; its count of members has to follow.
+    # 1. and 2. Create, update, delete by PK and SK: the system reads what is written directly to the table; the writer has to update the count of members.
     written_past = f"zz-past-{person}"
     now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.000Z")
     stamps = {"created": now, "createdBy": person, "modified": now, "modifiedBy": person}
@@ -143,7 +143,7 @@ def helpmaton():
     user, subscription, workspace, agent = (str(uuid.uuid4()) for _ in range(4))
     email = f"{user}@example.com"
     ada = System("helpmaton", userId=user, email=email)
-    # The first call has the tables made.
+    # The first call creates the tables.
     assert ada.read("workspacesOfUser", userId=user)["items"] == []
     as_code("helpmaton", "signUp", id=user, email=email, name="Ada", subscriptionId=subscription)
     ada.write("createWorkspace", workspaceId=workspace, subscriptionId=subscription, name="Papers")

@@ -1,7 +1,7 @@
 """The example code of the t3nets schema document, against the served system.
 
-The four examples stand in functions, with the document's own requests; adapted is where `table` comes from. Everything else the system has written, through
-its model API, and what is written here past it the system reads.
+The four examples are functions with the document's own requests; only the origin of `table` is adapted. The system has written all other data through its
+model API, and it reads what the examples write directly to the table.
 """
 
 import uuid
@@ -24,7 +24,7 @@ def get_tenant_by_id(tenant_id):
     })
 
 
-# "Resolve tenant from channel". Items enter the index because they have both its keys: with `gsi1pk` alone, as the document writes them, it would be empty.
+# "Resolve tenant from channel". Items are in the index because they have both of its keys; with `gsi1pk` alone, as in the document, it would be empty.
 def resolve_tenant_from_channel(channel_type, channel_id):
     return table.query(
         IndexName='channel-mapping',
@@ -46,7 +46,7 @@ def list_all_users(tenant_id):
     )
 
 
-# "Find user by email (scan with filter)". Addresses are stored in lower case, so it finds them if it is asked in lower case.
+# "Find user by email (scan with filter)". Addresses are stored in lower case, so the argument must be in lower case too.
 def find_user_by_email(tenant_id, email):
     return table.query(
         KeyConditionExpression='pk = :pk AND begins_with(sk, :prefix)',
@@ -60,7 +60,7 @@ def find_user_by_email(tenant_id, email):
 
 
 def put_user(tenant_id, user_id, email):
-    """A user as the document lists one; identities are a map and not a text, and the keys of the index are those of an address."""
+    """Writes a user as in the document, except that identities are a map instead of a string, and the index keys are those of an e-mail address."""
     now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.000Z")
     table.put_item(Item={
         'pk': f'TENANT#{tenant_id}', 'sk': f'USER#{user_id}',
@@ -72,7 +72,7 @@ def put_user(tenant_id, user_id, email):
 
 
 def make_tenant():
-    """A tenant with a channel and two users, made by the system."""
+    """Creates a tenant with a channel and two users through the system."""
     tenant = f"team-{uuid.uuid4().hex[:10]}"
     operator = System("t3nets", tenant_id="operators", user_id="support", operator=True)
     operator.write("onboardTenant", tenant_id=tenant, name="Outlocks", user_id="admin", email=f"Admin@{tenant}.example", display_name="Ada",
@@ -101,7 +101,7 @@ def examples(tenant, admin):
 
 
 def conversation_patterns(tenant):
-    """The table "Access Patterns" of conversations: get, save, clear by the key. The user is part of it, or all users of a tenant would share one."""
+    """The table "Access Patterns" of conversations: get, save, clear by the key, which contains the user; otherwise all users of a tenant would share it."""
     grace = System("t3nets", tenant_id=tenant, user_id="grace")
     key = {"pk": tenant, "sk": "grace#conv-abc-123"}
     assert "Item" not in conversations.get_item(Key=key)

@@ -1,6 +1,6 @@
-//! Properties that hold for any text of a model: nothing panics, every span lies within the text, and what parses is
-//! printed so that it parses to the same document again, as text and as JSON. The fuzz target and the test that replays
-//! the saved corpus share this.
+//! Properties that hold for any text of a model: nothing panics, every span lies within the text, and a parsed document,
+//! formatted as text or as JSON, parses to the same document again. The fuzz target and the test that replays the saved
+//! corpus share this.
 
 use keyform_language::diagnostic::render;
 use keyform_language::document::{json, parse, print};

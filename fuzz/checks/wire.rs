@@ -1,4 +1,4 @@
-//! Properties that hold for any bytes from clients: nothing panics, and what is printed parses to the same value again.
+//! Properties that hold for any bytes from clients: nothing panics, and a formatted value parses to the same value again.
 //! The fuzz targets and the tests that replay the saved corpus share these functions.
 
 use std::collections::BTreeMap;

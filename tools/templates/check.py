@@ -1,9 +1,8 @@
-"""Looks at generated infrastructure with the tools of the trade.
+"""Checks generated infrastructure with third-party tools.
 
-Usage: check.py FOLDER WHEEL; the folder holds NAME.yaml (CloudFormation), NAME.tf (Terraform) and NAME.iam.json (policies by pattern),
-the wheel the bindings of Terraform's AWS provider. CloudFormation templates are read by cfn-lint, which knows the vendor's schemas;
-Terraform files are held against the provider's own schema (see terraform.py); policies are read by parliament, which knows IAM's
-actions, resources and conditions.
+Usage: check.py FOLDER WHEEL. The folder contains NAME.yaml (CloudFormation), NAME.tf (Terraform) and NAME.iam.json (policies by pattern),
+the wheel contains the bindings of Terraform's AWS provider. cfn-lint checks the templates against the vendor's schemas, terraform.py
+checks Terraform files against the provider's schema, and parliament checks the policies against IAM's actions, resources and conditions.
 """
 
 import json
@@ -21,8 +20,8 @@ def cloudformation(file):
     return [ran.stdout.strip() or ran.stderr.strip()] if ran.returncode else []
 
 
-# DynamoDB's own condition keys hold for indexes too, which parliament's data does not say of every action; and it wants a comment where a
-# region or an account is left open.
+# DynamoDB's condition keys apply to indexes too, but parliament's data lacks that for some actions. It also requires a comment where a region
+# or an account is a wildcard.
 IGNORED = {"RESOURCE_STAR", "UNKNOWN_CONDITION_FOR_ACTION"}
 
 
@@ -38,7 +37,7 @@ def iam(file):
 
 
 def knows_faults(provider):
-    """What is wrong with faults.tf is found, all of it: a check that finds nothing is worth nothing."""
+    """Verifies the checker itself: it must find exactly the faults of faults.tf."""
     here = Path(__file__).parent
     found = terraform.check(here / "faults.tf", provider)
     expected = (here / "faults.txt").read_text().splitlines()

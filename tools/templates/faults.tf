@@ -1,4 +1,4 @@
-# A table with everything wrong that the schema knows of. What has to be found is in faults.txt.
+# A table with every fault that the schema can reveal. faults.txt lists the expected findings.
 
 terraform {
   required_providers {

@@ -1,8 +1,8 @@
-"""The schema of Terraform's AWS provider, as its typed bindings carry it.
+"""Schema of Terraform's AWS provider, read from its typed bindings.
 
-`cdktn-provider-aws` is printed from what `terraform providers schema` says of the provider: a class for each resource, data source and
-nested block, with what each takes. The wheel is read, never installed or run: a module of it is parsed, and its annotations say which
-arguments there are, which of them are required, of what kind they are, and which are blocks.
+`cdktn-provider-aws` is generated from the output of `terraform providers schema`: a class for each resource, data source and nested block,
+with its arguments. This module parses the wheel without installing or running it. The annotations of a class give its arguments, their
+types, and which of them are required or blocks.
 """
 
 import ast
@@ -12,24 +12,24 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 PACKAGE = "cdktn_provider_aws"
-# Terraform itself understands these in every resource.
+# Meta-arguments, which Terraform itself accepts in every resource.
 META = {"depends_on", "count", "for_each", "provider", "lifecycle", "provisioner", "connection"}
-# The constructors take these besides, and none of them is the provider's.
+# Further parameters of the constructors that are not arguments of the provider.
 BINDING = META | {"provisioners"}
 
 
 @dataclass(frozen=True)
 class Argument:
-    """What may stand under one name."""
+    """An argument or a nested block."""
 
-    kind: str  # "string", "number", "bool", or the name of a class for what is nested
+    kind: str  # "string", "number", "bool", "map", "any", or the class of a nested block
     required: bool
     many: bool
     block: bool
 
 
 class Class:
-    """A resource, a data source or a nested block: its arguments, and what it exports."""
+    """A resource, a data source or a nested block: its arguments and its exported attributes."""
 
     def __init__(self, node):
         self.node = node
@@ -73,7 +73,7 @@ class Provider:
 
     @lru_cache
     def module(self, mode, kind):
-        """The classes of a resource or data source, by name, and the name of its own; None if the provider has none such."""
+        """Returns the classes of a resource or data source by name, and the name of its main class; None if the provider does not have it."""
         name = kind if mode == "data" else kind.removeprefix("aws_")
         path = f"{PACKAGE}/{'data_' + name if mode == 'data' else name}/__init__.py"
         if path not in self.wheel.namelist():

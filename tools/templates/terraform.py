@@ -1,8 +1,8 @@
-"""Terraform files held against the schema of the AWS provider: every resource, data source, argument and nested block, what is required,
-what may stand once, the kinds of values, and every reference.
+"""Checks Terraform files against the schema of the AWS provider: every resource, data source, argument and nested block, required and
+unique arguments, types of values, and every reference.
 
-What the provider looks at in code and not in its schema is looked at here too, for tables: that the attributes which are declared are
-those that keys name, and that words like `PAY_PER_REQUEST` are those of the service's own description.
+For tables, this also covers checks that the provider makes in code: the declared attributes are exactly those that keys name, and values
+such as `PAY_PER_REQUEST` are in the service's model.
 """
 
 import json
@@ -14,7 +14,7 @@ import hcl2
 
 from provider import META
 
-# Which of the service's words an argument takes.
+# The enumeration of the service's model that contains the values of an argument.
 WORDS = {
     "billing_mode": "BillingMode", "stream_view_type": "StreamViewType", "table_class": "TableClass", "projection_type": "ProjectionType",
     "key_type": "KeyType", "type": "ScalarAttributeType",
@@ -26,7 +26,7 @@ def clean(name):
 
 
 def named(block):
-    """The arguments and blocks in a block, by name."""
+    """Returns the arguments and blocks of a block by name."""
     return {clean(name): value for name, value in block.items() if not name.startswith("__")}
 
 
@@ -35,12 +35,12 @@ def is_block(value):
 
 
 def texts(blocks, name):
-    """The texts that stand under a name in any of the blocks."""
+    """Returns the string literals of an argument in any of the blocks."""
     return {clean(block[name]) for block in blocks if kind_of(block.get(name)) == "string"}
 
 
 def kind_of(value):
-    """What a literal is; None for what is only known when it is evaluated."""
+    """Returns the type of a literal; None for expressions."""
     if isinstance(value, bool):
         return "bool"
     if isinstance(value, (int, float)):
@@ -52,7 +52,7 @@ def kind_of(value):
 
 @dataclass
 class File:
-    """One file, and what is wrong with it."""
+    """One file and its faults."""
 
     document: dict
     provider: object
@@ -80,7 +80,7 @@ class File:
                     yield kind, label, body
 
     def check_provider(self):
-        """The version that is asked for is not newer than the one whose schema is at hand, so that what is checked is what it promises."""
+        """Checks that the required version is not newer than the schema, which must describe the version that is used."""
         wanted = re.findall(r'"version": "\\">= ([\d.]+)\\""', to_text(self.document))
         if not wanted:
             self.faults.append("no version of the provider is asked for")

@@ -1,4 +1,4 @@
-/** The printed client of a model with every type, against a real server at KEYFORM_URL. */
+/** The generated client of a model with every type, against a real server at KEYFORM_URL. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
@@ -17,7 +17,7 @@ import {
 const baseUrl = process.env['KEYFORM_URL'] ?? 'http://127.0.0.1:8000'
 let count = 0
 
-/** A client of a caller that nothing else has. */
+/** Returns a client with a caller of its own, so that tests do not share items. */
 function fresh(role: Caller['role'] = 'writer'): { client: EverythingClient; owner: string } {
   const owner = `node-${process.pid}-${count++}`
   return { client: new EverythingClient({ baseUrl, caller: { userId: owner, role } }), owner }
@@ -196,7 +196,7 @@ test('a write that is tried again applies once', async () => {
   const { client, owner } = fresh()
   const { thingId } = await client.createThing({ title: 'once', nothing: 'x' })
   const keys: (string | null)[] = []
-  // The answer of the first try is lost on its way.
+  // The answer to the first attempt is lost.
   const losing: typeof fetch = async (url, init) => {
     keys.push(new Headers(init?.headers).get('idempotency-key'))
     const answer = await fetch(url, init)

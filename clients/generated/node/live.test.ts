@@ -1,4 +1,4 @@
-/** Live reads of the printed clients, against a real server at KEYFORM_URL and against servers that stop. */
+/** Live reads of the generated clients, against a real server at KEYFORM_URL and against servers that stop. */
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -27,7 +27,7 @@ const Platform = (globalThis as unknown as { WebSocket: LiveSocketConstructor })
 type Things = { Thing: Thing }
 let count = 0
 
-/** A client of a caller that nothing else has. */
+/** Returns a client with a caller of its own, so that tests do not share items. */
 function fresh(options: object = {}): { client: EverythingClient; owner: string } {
   const owner = `live-${process.pid}-${count++}`
   const caller: Caller = { userId: owner, role: 'writer' }
@@ -46,7 +46,7 @@ async function page(events: AsyncIterator<LiveEvent<Things>>): Promise<LivePage<
   return event as LivePage<Things>
 }
 
-/** The next change; events without any only have tokens. */
+/** Returns the next change; skips events that carry only a token. */
 async function change(events: AsyncIterator<LiveEvent<Things>>): Promise<LiveChange<Things>> {
   for (;;) {
     const event = await next(events)
@@ -146,7 +146,7 @@ for (const signal of ['SIGTERM', 'SIGKILL'] as const)
     const served = await Served.begin()
     try {
       let connections = 0
-      /** Finds the server, though it has another port after each start, but only when it is tried again. */
+      /** Finds the server, which gets another port at each start, but only at the second attempt. */
       class Found extends Platform {
         constructor(_: string, protocols: string[]) {
           const base = connections++ === 1 ? 'ws://127.0.0.1:9' : served.url.replace('http', 'ws')
@@ -250,7 +250,7 @@ test('a loop that is left, a signal, and a return while one waits', async () => 
 
 test('a slow reader receives everything, and not all of it waits in memory', async () => {
   let connections = 0
-  /** Tells of a change a thousand times, whenever it is asked to go on. */
+  /** Sends a thousand changes each time a client subscribes. */
   class Talkative implements LiveSocket {
     onopen: ((event: unknown) => void) | null = null
     onmessage: ((event: { data: string }) => void) | null = null
@@ -310,7 +310,7 @@ test('tokens of callers', async () => {
   }
   const ada = { userId: 'ada', role: 'writer' }
   try {
-    // A clock may be 30 seconds wrong: the first token ends in two.
+    // The server tolerates a clock difference of 30 seconds: the first token expires in two.
     const ends = [Date.now() / 1000 - 28, Date.now() / 1000 + 600]
     const lasting = signed({ ...ada, exp: Date.now() / 1000 + 600 })
     const writer = new EverythingClient({ baseUrl: served.url, token: lasting })

@@ -1,4 +1,4 @@
-/** A server of its own for a test, which can be stopped and started again. */
+/** A server for a single test, which can stop and restart it. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -40,7 +40,7 @@ export class Served {
     throw new Error('the server did not start')
   }
 
-  /** `SIGTERM` lets it say goodbye, `SIGKILL` nothing. */
+  /** Stops the server: with `SIGTERM` it closes its connections, with `SIGKILL` it does not. */
   async stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     const ended = once(this.#process!, 'exit')
     this.#process!.kill(signal)

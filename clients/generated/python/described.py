@@ -1,4 +1,4 @@
-"""Reads OpenAPI documents as strangers do: a validator, a generator of clients with mypy behind it, and a fuzzer against the server.
+"""Checks OpenAPI documents with third-party tools: a validator, a client generator with mypy, and a fuzzer against the server.
 
     python described.py DIRECTORY     one document for each model, NAME.json; the server is at KEYFORM_URL
 """
@@ -42,7 +42,7 @@ def main(documents: Path) -> None:
                 tool("openapi-python-client"), "generate", "--meta", "none", "--fail-on-warning",
                 "--path", str(document), "--output-path", f"{scratch}/{document.stem}_described",
             )  # fmt: skip
-        # The generator's own part is its own business; what it makes of a document is in `api` and `models`.
+        # Ignore errors in the generator's own code (`client`); the code generated from a document is in `api` and `models`.
         Path(scratch, "mypy.ini").write_text("[mypy]\n[mypy-*.client]\nignore_errors = True\n")
         run(sys.executable, "-m", "mypy", "--config-file", f"{scratch}/mypy.ini", "--cache-dir", f"{scratch}/.mypy_cache", scratch)
         print("clients made of them: pass mypy")

@@ -1,4 +1,4 @@
-"""A server of its own for a test, which can be stopped and started again."""
+"""A server for a single test, which can stop and restart it."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Served:
         raise AssertionError("the server did not start")
 
     def stop(self) -> None:
-        """Lets it say goodbye."""
+        """Stops the server with SIGTERM, so that it closes its connections."""
         self._process.terminate()
         self._end()
 
     def kill(self) -> None:
-        """Lets it say nothing."""
+        """Kills the server with SIGKILL."""
         self._process.kill()
         self._end()
 

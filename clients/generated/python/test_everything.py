@@ -1,4 +1,4 @@
-"""The printed client of a model with every type, against a real server at KEYFORM_URL."""
+"""The generated client of a model with every type, against a real server at KEYFORM_URL."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _count = itertools.count()
 
 
 def fresh(role: Literal["reader", "writer"] = "writer", **options: Any) -> tuple[EverythingClient, str]:
-    """A client of a caller that nothing else has."""
+    """Returns a client with a caller of its own, so that tests do not share items."""
     owner = f"python-{os.getpid()}-{next(_count)}"
     return EverythingClient(URL, caller=Caller(user_id=owner, role=role), **options), owner
 

@@ -1,4 +1,4 @@
-"""Live reads of the printed clients, against a real server at KEYFORM_URL and against servers that stop."""
+"""Live reads of the generated clients, against a real server at KEYFORM_URL and against servers that stop."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _count = itertools.count()
 
 
 def fresh(url: str = URL) -> tuple[EverythingClient, str]:
-    """A client of a caller that nothing else has."""
+    """Returns a client with a caller of its own, so that tests do not share items."""
     owner = f"live-{os.getpid()}-{next(_count)}"
     return EverythingClient(url, caller=Caller(user_id=owner, role="writer")), owner
 
@@ -52,7 +52,7 @@ def page(live: LiveItems[Thing]) -> LivePage[Thing]:
 
 
 def change(live: LiveItems[Thing]) -> tuple[LiveChange[Thing] | LiveRemoval, str]:
-    """The next change, with its token; events without any only have tokens."""
+    """Returns the next change with its token; skips events that carry only a token."""
     for event in live:
         assert isinstance(event, LiveChanges)
         if event.changes:
@@ -130,7 +130,7 @@ def test_it_goes_on_where_a_token_left_off() -> None:
 
 @pytest.fixture
 def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
-    """A server whose clients find it after each start, though it has another port, but only when they try again."""
+    """Starts a server that gets another port at each start. Clients find it again, but only at their second attempt."""
     server = Served(tmp_path)
     connections = itertools.count()
 
@@ -159,7 +159,7 @@ def test_it_goes_on_after_the_server_was_restarted(served: Served, end: Callable
             again = EverythingClient(served.url, caller=Caller(user_id=owner, role="writer"))
             again.rename(thing_id=first.thing_id, title="after", expected=1)
 
-        # Meanwhile another client listens, which also closes its connection.
+        # Restart in another thread, while this client keeps reading and closes its end of the connection.
         restarting = threading.Thread(target=restart)
         restarting.start()
         modified, _ = change(live)
@@ -249,7 +249,7 @@ def test_tokens_of_callers(tmp_path: Path) -> None:
     key.chmod(0o600)
     served = Served(tmp_path, "--jwt-key-file", str(key))
     renewed = threading.Event()
-    # A clock may be 30 seconds wrong: the first token ends in two.
+    # The server tolerates a clock difference of 30 seconds: the first token expires in two.
     ends = iter([time.time() - 28, time.time() + 600])
 
     def token() -> str:
@@ -316,7 +316,7 @@ class Spoken:
 
 
 def unmasked(sent: bytes) -> tuple[int, bytes]:
-    """The first frame that a client sent."""
+    """Returns opcode and text of the first frame that a client sent."""
     size, at = sent[1] & 0x7F, 2
     assert sent[1] & 0x80
     if size == 126:
@@ -354,10 +354,10 @@ def test_messages_in_pieces_and_pings_between_them() -> None:
     "wrong",
     [
         b"\xc1\x00",  # a reserved bit
-        b"\x81\x80\x00\x00\x00\x00",  # a mask, which a server has not
-        b"\x09\x00",  # a ping in pieces
+        b"\x81\x80\x00\x00\x00\x00",  # a mask, which a server must not use
+        b"\x09\x00",  # a fragmented ping
         b"\x89\x7e\x00\x80",  # a ping that is too long
-        b"\x82\x00",  # no text
+        b"\x82\x00",  # a binary message
         b"\x81\x7f\x7f\xff\xff\xff\xff\xff\xff\xff",  # too long
         b"\x81\x05abc",  # cut off
     ],

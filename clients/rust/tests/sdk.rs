@@ -1,4 +1,4 @@
-//! The server as users of the `aws-sdk-dynamodb` crate meet it: typed errors, paginators, transactions, streams.
+//! The server from the perspective of the `aws-sdk-dynamodb` crate: typed errors, paginators, transactions, streams.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -34,7 +34,7 @@ async fn get(client: &Client, table: &str, key: Item) -> Option<Item> {
     request.send().await.expect("the item can be read").item
 }
 
-/// Everything in one partition, page by page.
+/// Returns all items of one partition, page by page.
 async fn all_of(client: &Client, table: &str, partition: &str, page: i32) -> Vec<Item> {
     let pages = client
         .query()

@@ -68,7 +68,7 @@ impl From<Timeouts> for TimeoutConfig {
 /// AWS access key.
 #[derive(Clone)]
 pub struct Credentials {
-    /// Public part.
+    /// Access key id; not secret.
     pub access_key_id: String,
     /// Secret part; never printed.
     pub secret_access_key: String,

@@ -12,8 +12,8 @@
 //! `systems` lists the example systems, `applications` runs them, and `files` is their directory for data outside
 //! items.
 //!
-//! Exit codes: 0 for success, 1 if a model has errors, 2 for invalid arguments or settings and for failures of the
-//! environment.
+//! Exit codes: 0 for success, 1 if a model has errors or refuses a call, 2 for invalid arguments or settings and for
+//! failures of the environment. `--help` of a command lists deviations.
 
 mod advice;
 mod applications;

@@ -3,12 +3,12 @@
 //! The life of a request through this crate:
 //! 1. A caller (the wire protocol, a model, a library user) builds an [`operation::Operation`] from
 //!    [`value::AttributeValue`]s and parsed [`expression`]s.
-//! 2. An [`execute::Execute`] implementation runs it; [`execute::ExecuteExt`] adds typed requests. Conditions and updates are evaluated here, over the compact
-//!    [`value::Item`].
+//! 2. An [`execute::Execute`] implementation runs it; [`execute::ExecuteExt`] adds typed requests. Conditions and
+//!    updates are evaluated here, over the compact [`value::Item`].
 //! 3. The result is an [`operation::Output`], or an [`error::Error`] with DynamoDB's error code and message.
 //!
-//! [`capacity`] and [`limits`] hold the size and capacity-unit rules; [`table`] holds key
-//! schemas, indexes and table descriptions. [`world`] is the clock, timer and randomness that all crates above are given.
+//! [`capacity`] and [`limits`] hold the size and capacity-unit rules; [`table`] holds key schemas, indexes and table
+//! descriptions. [`world`] provides the clock, timer and randomness for all crates above.
 
 pub mod capacity;
 pub mod error;

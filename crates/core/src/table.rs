@@ -262,7 +262,7 @@ pub struct TableDescription {
     pub on_demand: Option<OnDemandThroughput>,
     /// Warm throughput, if a request set it.
     pub warm: Option<WarmThroughput>,
-    /// Number of items.
+    /// Number of items. DynamoDB refreshes it about every six hours; the embedded database keeps it exact.
     pub item_count: u64,
     /// Total size of all items in bytes.
     pub size_bytes: u64,

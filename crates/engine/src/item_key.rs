@@ -111,7 +111,7 @@ pub fn check_updated_index_keys(table: &Table, update: &Update, item: &Attribute
 /// Checks that no path of an expression reaches into a key attribute of the table or of an index.
 ///
 /// # Errors
-/// When a path does.
+/// When a path reaches into a key attribute.
 pub fn check_scalar_keys<'p>(table: &Table, paths: impl IntoIterator<Item = &'p Path>) -> Result<(), Error> {
     let nested = paths.into_iter().filter(|path| path.elements.len() > 1).map(Path::root);
     let nested: Vec<&str> = nested.collect();

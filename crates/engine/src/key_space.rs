@@ -32,9 +32,9 @@ pub struct IndexId(pub u16);
 impl IndexId {
     /// Items of the table itself.
     pub const BASE: Self = Self(0);
-    /// Expiry entries.
+    /// Expiry entries of the table, by time.
     pub const EXPIRY: Self = Self(0xfffe);
-    /// Stream records.
+    /// Records of the table's streams, by shard and sequence number.
     pub const STREAM: Self = Self(0xffff);
 }
 

@@ -34,7 +34,7 @@ impl Default for KeyLocks {
 }
 
 impl KeyLocks {
-    /// Locks one key.
+    /// Locks the stripe of one key, which other keys may share.
     pub fn lock(&self, key: &[u8]) -> MutexGuard<'_, ()> {
         self.stripes[stripe(key)].lock()
     }

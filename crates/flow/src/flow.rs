@@ -61,7 +61,7 @@ pub struct FlowCall<Arguments> {
     pub caller: Caller,
     /// Client's network address, for rate limits.
     pub client: Client,
-    /// Deserialized arguments.
+    /// Arguments of the call, deserialized from JSON.
     pub arguments: Arguments,
     /// Token derived from the caller and its `Idempotency-Key`; unique per caller, flow and key.
     pub token: Option<String>,
@@ -92,7 +92,7 @@ pub enum FlowError {
     Refused {
         /// Outcome name; one of those passed to [`Flow::outcomes`].
         outcome: String,
-        /// Explanation for people.
+        /// Explanation for the caller, in the `detail` of the problem.
         detail: String,
     },
     /// The arguments have the right types but invalid values.

@@ -37,7 +37,7 @@ pub enum FieldKeysError {
         doing: &'static str,
         /// Path of the key file.
         file: PathBuf,
-        /// Cause.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// The file does not exist.
@@ -55,7 +55,7 @@ pub enum FieldKeysError {
     Content {
         /// Path of the file, or name of the variable.
         place: String,
-        /// Cause.
+        /// Reason why the keys are invalid.
         source: SealError,
     },
     /// Both variables are set.

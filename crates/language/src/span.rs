@@ -12,7 +12,7 @@ pub struct Span {
 /// A value with the source range that it was written in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spanned<T> {
-    /// The value itself.
+    /// The spanned value.
     pub value: T,
     /// Source range of the value, or of the clause that states it.
     pub span: Span,

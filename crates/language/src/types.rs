@@ -22,7 +22,7 @@ pub trait Stage: 'static {
     type Plain: Clone + fmt::Debug;
 }
 
-/// A type.
+/// Type of a field or a parameter.
 pub enum Type<S: Stage> {
     /// A scalar; the bounds are empty if it takes none.
     Scalar(Scalar, Bounds),

@@ -190,7 +190,7 @@ pub enum CredentialsError {
         action: &'static str,
         /// Path of the file or directory.
         file: PathBuf,
-        /// Cause.
+        /// Error of the operating system.
         source: io::Error,
     },
 }

@@ -21,7 +21,7 @@ pub enum StartError {
     ModelsClosed,
     /// An entry of `allowed_hosts` is not a host name.
     AllowedHost {
-        /// Rejected entry.
+        /// The rejected entry, as configured.
         name: String,
     },
     /// Another process uses the port.
@@ -36,9 +36,9 @@ pub enum StartError {
     },
     /// A system call failed.
     Io {
-        /// Failed operation.
+        /// Failed operation, as a verb phrase.
         action: String,
-        /// Cause.
+        /// Error of the operating system.
         source: io::Error,
     },
 }

@@ -34,7 +34,7 @@ pub(crate) struct Shared {
     pub(crate) probe: Option<Arc<dyn Probe>>,
     pub(crate) models: Models,
     pub(crate) authentication: Authentication,
-    /// Active live reads.
+    /// Live reads of all models; shares one feed per table.
     pub(crate) live: Live,
     pub(crate) metrics: Metrics,
     pub(crate) large_bodies: Budget,

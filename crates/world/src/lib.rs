@@ -4,7 +4,8 @@
 //!    is the only file that may use them.
 //! 2. `testing::ManualWorld` (feature `testing`) is one that tests control.
 //!
-//! [`World`](keyform_core::World) itself is in `keyform-core`, so that no crate needs this one to be given a world.
+//! [`World`](keyform_core::World) itself is in `keyform-core`, so that a crate can take a world without depending on
+//! this one.
 
 mod system;
 #[cfg(feature = "testing")]

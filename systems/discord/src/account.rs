@@ -169,7 +169,7 @@ impl Service {
     }
 }
 
-/// Derives 32 hexadecimal digits from the texts.
+/// Derives 32 hexadecimal digits from the strings.
 pub(crate) fn derived(of: &[&str]) -> String {
     let mut hash = Sha256::new();
     for text in of {

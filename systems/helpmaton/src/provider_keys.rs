@@ -1,4 +1,4 @@
-//! Provider keys that workspaces bring along.
+//! Keys of model providers that workspaces supply themselves.
 //!
 //! There is one per provider, encrypted, and only the code that calls the provider reads it. Items of an older form,
 //! with a single key per workspace, are read as Google's and converted at the next write by the model's `evolve`.

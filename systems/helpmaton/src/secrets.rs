@@ -68,7 +68,7 @@ pub struct Kept {
     pub lookup_hash: String,
 }
 
-/// Returns whether a text has the form of [`Minted::new`]. Other texts need no look-up.
+/// Returns whether a string has the form of [`Minted::new`]. Other strings need no look-up.
 #[must_use]
 pub fn is_well_formed(text: &str, prefix: &str) -> bool {
     text.strip_prefix(prefix).is_some_and(|digits| {
@@ -82,7 +82,7 @@ pub fn lookup_hash(text: &str) -> String {
     hex::encode(Sha256::digest(text.as_bytes()))
 }
 
-/// Compares two texts in constant time.
+/// Compares two strings in constant time.
 #[must_use]
 pub fn same(one: &str, other: &str) -> bool {
     one.as_bytes().ct_eq(other.as_bytes()).into()

@@ -209,7 +209,7 @@ impl Helpmaton {
     }
 }
 
-/// Derives an id from texts: a version 8 UUID of their SHA-256.
+/// Derives an id from two strings: a version 8 UUID of their SHA-256.
 #[must_use]
 pub fn derived_id<Id: From<Uuid>>(token: &str, what: &str) -> Id {
     let digest =

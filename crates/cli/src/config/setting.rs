@@ -84,7 +84,7 @@ pub(crate) static SETTINGS: &[Setting] = &settings! {
     field_keys_file, "FILE", "Keys of encrypted fields [default: field.keys in the configuration folder]; see \
         `keyform field-keys`", "a file", some_path;
     store, "STORE", "Store of the tables: embedded (a data directory), dynamodb or alternator [default: embedded]", "embedded, dynamodb or alternator", store;
-    endpoint_url, "URL", "Endpoint URL if it is not AWS itself, with --store dynamodb", "a URL", some_text;
+    endpoint_url, "URL", "Endpoint URL of a store other than AWS itself, with --store dynamodb", "a URL", some_text;
     profile, "PROFILE", "Profile of the AWS configuration, with --store dynamodb", TEXT, some_text;
     without_transactions, "", "The store has no transactions: reject writes that need one", SWITCH, switch;
     store_connect_timeout, "TIME", "Timeout for connecting, with --store dynamodb [default: 3s]", DURATION, duration;
@@ -101,11 +101,11 @@ pub(crate) static SETTINGS: &[Setting] = &settings! {
     idle_timeout, "TIME", "Timeout of an idle connection [default: 60s]", DURATION, duration;
     body_timeout, "TIME", "Timeout for receiving a request body [default: 30s]", DURATION, duration;
     write_timeout, "TIME", "Timeout for sending a response [default: 30s]", DURATION, duration;
-    flow_timeout, "TIME", "Timeout of a flow; it is stopped then, and its writes stay [default: 30s]", DURATION, duration;
+    flow_timeout, "TIME", "Timeout of a flow; completed writes of a stopped flow stay [default: 30s]", DURATION, duration;
     drain_timeout, "TIME", "Timeout for running requests when the server stops [default: 10s]", DURATION, duration;
     log_format, "FORMAT", "human or json [default: human]", "human or json", log_format;
     log_level, "LEVEL", "off, error, warn, info, debug or trace [default: warn]", "off, error, warn, info, debug or trace", log_level;
-    access_log, "MODE", "Log each request: on, off, or auto (on a terminal, and as JSON) [default: auto]", "on, off or auto", access_log;
+    access_log, "MODE", "Log each request: on, off, or auto (on if the log goes to a terminal or is JSON) [default: auto]", "on, off or auto", access_log;
 };
 
 fn text(text: &str) -> Option<String> {

@@ -25,13 +25,13 @@ pub(crate) fn command() -> Command {
     let segments = Arg::new("segments").long("segments").value_name("N").value_parser(value_parser!(u32).range(1..));
     Command::new("export")
         .about("Export a table: DynamoDB's S3 layout, JSON lines or CSV")
-        .arg(Arg::new("table").value_name("TABLE").required(true).help("Table"))
+        .arg(Arg::new("table").value_name("TABLE").required(true).help("Table to export"))
         .arg(
             Arg::new("from")
                 .long("from")
                 .value_name("STORE")
                 .default_value("data:./keyform-data")
-                .help("Store of the table"),
+                .help("Store to export from"),
         )
         .arg(
             Arg::new("output")

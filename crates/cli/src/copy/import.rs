@@ -33,7 +33,7 @@ pub(crate) fn arguments() -> Vec<Arg> {
             .requires("table")
             .conflicts_with("name")
             .help("Store to write items to: data:DIR, dynamodb:REGION or http://HOST:PORT"),
-        of_items("table").value_name("TABLE").help("Table"),
+        of_items("table").value_name("TABLE").help("Table to import items into"),
         of_items("format")
             .value_name("FORMAT")
             .value_parser(["s3", "jsonl", "csv"])

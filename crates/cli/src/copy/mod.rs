@@ -47,12 +47,12 @@ pub(crate) fn command() -> Command {
         .arg(number("page-items").hide(true))
         .arg(flag("overwrite", "Write to tables that are not empty"))
         .arg(flag("no-verify", "Do not compare both sides at the end"))
-        .arg(flag("follow", "Copy changes after the copy"))
+        .arg(flag("follow", "After the copy, apply changes of the source from its stream"))
         .arg(
             number("until-idle")
                 .value_name("SECONDS")
                 .requires("follow")
-                .help("Stop following after this time without a change"),
+                .help("With --follow, stop after this time without a change"),
         )
         .arg(checkpoint.help("Checkpoint file"))
         .args(open_store::timeouts())

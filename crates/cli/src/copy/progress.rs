@@ -12,7 +12,6 @@ use crate::output;
 /// Interval of the lines that replace the bar where there is no terminal.
 const BETWEEN_LINES: Duration = Duration::from_secs(30);
 
-/// Progress line.
 pub(super) struct Line {
     /// Hidden if standard error is not a terminal.
     bar: ProgressBar,

@@ -16,9 +16,9 @@ use crate::failure::Failure;
 use crate::open_store::{self, OpenStore};
 use crate::output;
 
-const MORE: &str = "The records depend only on the seed, as an application of that time would have written them over \
-    two years: a second run finds them in place. List them with `keyform run workspaces-v1 items`, and migrate them \
-    with `keyform migrate run workspaces`.";
+const MORE: &str = "Writes records like those of an application that used the old format for two years. They depend \
+    only on the seed: a second run finds them in place. List them with `keyform run workspaces-v1 items`, and migrate \
+    them with `keyform migrate run workspaces`.";
 
 pub(super) fn command() -> Command {
     let amount = Amount::default();

@@ -53,7 +53,7 @@ pub(super) fn command() -> Command {
 fn common() -> Vec<Arg> {
     let destroy =
         Arg::new("destroy").long("destroy").value_name("NAME").action(ArgAction::Append).help(
-            "What may be deleted, by its name in the store: TABLE, INDEX, TABLE/INDEX, TABLE/stream, TABLE/recovery",
+            "Resource to delete, by its name in the store: TABLE, INDEX, TABLE/INDEX, TABLE/stream, TABLE/recovery",
         );
     let format = Arg::new("format").long("format").value_name("FORMAT").value_parser(["text", "json"]);
     let format = format.default_value("text").help("Output format of the plan");

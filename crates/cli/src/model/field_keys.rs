@@ -31,7 +31,7 @@ pub(super) fn command() -> Command {
     let id =
         Arg::new("id").value_name("ID").required(true).help("Id of the key, as printed by `keyform field-keys show`");
     let model = Arg::new("file").value_name("MODEL").required(true).help("Model (.kf file)");
-    let from = Arg::new("from").long("from").value_name("POINT").help("Cursor of an interrupted run");
+    let from = Arg::new("from").long("from").value_name("POINT").help("Position at which an interrupted run ended");
     Command::new("field-keys")
         .about("Create, show and rotate the keys of encrypted fields")
         .arg_required_else_help(true)
@@ -50,7 +50,6 @@ pub(super) fn command() -> Command {
         .after_help(MORE)
 }
 
-/// Runs the subcommand.
 pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     let (name, arguments) = arguments.subcommand().ok_or_else(|| Failure::new("missing subcommand: see --help"))?;
     let text = |name| arguments.get_one::<String>(name).map_or("", String::as_str);

@@ -16,7 +16,7 @@ pub(super) fn command() -> Command {
     let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
     Command::new("generate")
         .about("Generate Rust, TypeScript, Python, CloudFormation, Terraform or IAM")
-        .arg(Arg::new("target").value_name("TARGET").required(true).value_parser(names).help("What to generate"))
+        .arg(Arg::new("target").value_name("TARGET").required(true).value_parser(names).help("Kind of output"))
         .arg(file())
         .arg(open_store::variable())
         .arg(

@@ -35,7 +35,7 @@ pub(super) fn command() -> Command {
         }
     };
     let letters = Command::new("dead-letters")
-        .about("List changes that a handler failed to process")
+        .about("List, retry and delete changes that a handler failed to process")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommands(steps.map(step))

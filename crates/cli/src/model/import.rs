@@ -18,7 +18,7 @@ const MORE: &str = "Reads CloudFormation and SAM templates (JSON or YAML), answe
 
 pub(super) fn command() -> Command {
     Command::new("import")
-        .about("Create a model from CloudFormation, SAM or DescribeTable; with --to, import items")
+        .about("Create a model from a template or table description; with --to, import items")
         .arg(
             Arg::new("file")
                 .value_name("FILE")

@@ -27,7 +27,7 @@ pub(super) fn command() -> Command {
     let steps = [
         ("plan", "Count the items and estimate the effort of the migration"),
         ("run", "Migrate every old item; resumes an interrupted run"),
-        ("status", "Show the phase, the process that runs it, and the counts"),
+        ("status", "Show the phase, the process that runs the migration, and the counters"),
         ("verify", "Compare every item"),
         ("cutover", "Complete the migration: read only the new form, and delete the old items"),
         ("rollback", "Return to the old form; not possible after the cut-over"),

@@ -43,7 +43,7 @@ pub(super) fn command() -> Command {
         .arg(
             text("as", "CLAIM=VALUE")
                 .action(ArgAction::Append)
-                .help("Claim of the caller; without any, the call runs as the system"),
+                .help("Claim of the caller; without claims, the call runs as the system"),
         )
         .arg(text("cursor", "CURSOR").help("Cursor of the next page"))
         .arg(Arg::new("all").long("all").action(ArgAction::SetTrue).help("Read all pages"))

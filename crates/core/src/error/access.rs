@@ -83,7 +83,7 @@ pub fn wrong_scope(faults: &[ScopeFault<'_>]) -> Error {
 pub enum ScopeFault<'a> {
     /// The region in the credential.
     Region(&'a str),
-    /// The service name.
+    /// The service name is not `dynamodb`.
     Service,
     /// The terminator in the credential; `aws4_request` is expected.
     Terminator(&'a str),

@@ -70,7 +70,7 @@ pub enum Flaw {
     UndefinedValue(String),
     /// A function has too few or too many operands.
     OperandCount {
-        /// The function name.
+        /// Name of the function, as written.
         function: String,
         /// Number of operands in the expression.
         count: usize,
@@ -81,7 +81,7 @@ pub enum Flaw {
     SameOperands {
         /// The operator or function.
         operator: String,
-        /// The repeated path.
+        /// The path that is both operands.
         path: Path,
     },
     /// A constant has a type that the operator or function does not accept.

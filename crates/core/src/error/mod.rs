@@ -84,7 +84,6 @@ impl Error {
         Self(Box::new(Inner { code, message: message.into(), detail }))
     }
 
-    /// Creates a ValidationException.
     pub(crate) fn validation(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::Validation, message)
     }

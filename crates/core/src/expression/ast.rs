@@ -127,7 +127,7 @@ pub enum Condition {
     In {
         /// Tested operand.
         operand: Operand,
-        /// Accepted values.
+        /// Values to compare with; at most 100.
         candidates: Vec<Operand>,
     },
     /// Holds if the path leads to a value.

@@ -34,7 +34,7 @@ pub struct CreateTable {
     pub class: Option<TableClass>,
     /// Deletion protection; while set, DeleteTable is rejected.
     pub deletion_protected: bool,
-    /// Initial tags.
+    /// Tags of the new table.
     pub tags: Vec<Tag>,
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn write_item(out: &mut Vec<u8>, attributes: &Attributes) {
     write_entries(out, attributes);
 }
 
-/// Appends one value.
+/// Appends one value: the tag of its type and its content.
 pub(crate) fn write_value(out: &mut Vec<u8>, value: &AttributeValue) {
     out.push(tag(value.kind()));
     match value {

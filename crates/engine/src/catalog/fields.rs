@@ -56,7 +56,7 @@ fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Decoded record.
+/// Fields of a decoded catalog record, by name.
 #[derive(Debug)]
 pub struct Fields(Attributes);
 

@@ -91,7 +91,7 @@ pub fn stage_statistics_removal(batch: &mut Batch) {
     batch.delete(key_space::system_key(STATISTICS, b""));
 }
 
-/// Loaded catalog.
+/// Catalog as read from the store when the database is opened.
 pub struct Loaded {
     pub catalog: Catalog,
     /// State of the statistics of the catalog's tables.

@@ -51,7 +51,7 @@ pub struct Shard {
     pub number: u32,
     /// Id of the parent shard, which may have been trimmed.
     pub parent: Option<String>,
-    /// Creation time.
+    /// Creation time, in milliseconds since the Unix epoch.
     pub created_ms: u64,
     /// Range of partition hashes that the shard covers.
     pub hashes: RangeInclusive<u64>,
@@ -68,7 +68,7 @@ pub struct Shard {
 pub struct ShardEnd {
     /// Last commit that can have records in the shard.
     pub seqno: SeqNo,
-    /// Time of closing.
+    /// Time of closing, in milliseconds since the Unix epoch.
     pub at_ms: u64,
 }
 
@@ -143,7 +143,7 @@ impl ShardMeter {
         Self { records: AtomicU64::new(records), trimmed: Mutex::new(trimmed) }
     }
 
-    /// Counts a record.
+    /// Counts one record that was written to the shard.
     pub fn count(&self) {
         self.records.fetch_add(1, Ordering::Relaxed);
     }

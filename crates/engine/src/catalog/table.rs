@@ -45,7 +45,7 @@ pub struct Table {
 pub struct TableSettings {
     /// Table id in responses, a UUID.
     pub uuid: String,
-    /// Creation time.
+    /// Creation time, in milliseconds since the Unix epoch.
     pub created_ms: u64,
     /// Billing mode, on-demand or provisioned.
     pub billing: BillingMode,

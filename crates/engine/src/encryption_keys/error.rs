@@ -11,9 +11,9 @@ use super::MasterKeyId;
 pub enum KeyError {
     /// The data directory is encrypted, but the master key file does not exist at the expected path.
     MasterMissing {
-        /// Expected path.
+        /// Path at which the master key file is expected.
         file: PathBuf,
-        /// Encrypted data directory.
+        /// Data directory that needs the key.
         data_dir: PathBuf,
     },
     /// The master key file does not contain the key that wraps the ring.
@@ -63,7 +63,7 @@ pub enum KeyError {
     Unknown {
         /// Path of the master key file.
         file: PathBuf,
-        /// Requested id.
+        /// Id of the requested key, as given by the user.
         id: String,
     },
     /// A file operation failed.

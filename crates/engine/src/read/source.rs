@@ -98,7 +98,7 @@ impl Source {
     /// filter.
     ///
     /// # Errors
-    /// When an attribute is missing.
+    /// When the index does not project an attribute.
     pub fn check_filtered(&self, names: &[&str]) -> Result<(), Error> {
         let Some(index) = self.index() else { return Ok(()) };
         let mut lacking: Vec<&str> = names.iter().copied().filter(|name| !index.projected.contains(name)).collect();

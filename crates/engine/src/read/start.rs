@@ -11,7 +11,7 @@ use crate::item_key;
 /// Returns the store key of the entry that a start key names.
 ///
 /// # Errors
-/// When it is not a key of the source.
+/// When the start key is not a key of the source.
 pub fn store_key(source: &Source, start: &Attributes) -> Result<Vec<u8>, Error> {
     let fits = |attribute: &KeyAttribute| {
         start.get(&attribute.name).is_some_and(|value| value.kind() == AttributeType::from(attribute.kind))

@@ -39,7 +39,7 @@ impl<'a> Schema<'a> {
 /// Checks that a value can be compared with a key attribute.
 ///
 /// # Errors
-/// When its type differs.
+/// When the value has another type than the attribute.
 pub fn check_key_type(attribute: &KeyAttribute, value: &Value) -> Result<(), Error> {
     let kind = value.kind();
     if kind == AttributeType::from(attribute.kind) {

@@ -28,7 +28,7 @@ pub enum StoreError {
     },
     /// A newer version of the program wrote the directory.
     Newer {
-        /// Format version found.
+        /// Format version in the header of the file.
         found: u32,
         /// Newest format version that this program reads.
         supported: u32,
@@ -44,7 +44,7 @@ pub enum StoreError {
         file: String,
         /// Description of the damage.
         what: String,
-        /// Remedy.
+        /// Remedy, as a sentence for the operator.
         hint: &'static str,
     },
     /// A required file is missing from the directory.
@@ -85,7 +85,7 @@ pub enum StoreError {
     },
     /// An earlier write or sync failed; the store rejects commits until it is reopened.
     Poisoned {
-        /// First failure.
+        /// Message of the first failure, which is the cause of all later ones.
         cause: Arc<str>,
     },
     /// The store was closed.

@@ -28,7 +28,6 @@ pub(super) const MANIFEST_NEXT_NAME: &str = "MANIFEST.next";
 const KEY_CHECK_BYTES: usize = 16;
 const BODY_START: usize = HEADER_BYTES + KEY_CHECK_BYTES + TAG_BYTES + 8;
 
-/// Decoded manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Manifest {
     pub(super) store_id: StoreId,

@@ -112,7 +112,7 @@ pub struct StoreStats {
     pub cache_bytes: u64,
     /// Memtables written to files.
     pub flushes: u64,
-    /// Compaction jobs finished.
+    /// Number of completed compaction jobs.
     pub compactions: u64,
     /// Ids of the data keys in use, including the current one. After the store is opened under a new key, a flush moves
     /// the journal to it and a compaction the tables; then older keys are no longer needed.

@@ -26,8 +26,8 @@ const BELOW_PARTS: u64 = 3;
 /// Dead data may take one part in this many of the live data, in addition to a constant. The value is well below the
 /// documented bound of three: the estimate ignores deletions in memory, and a compaction needs space for its output.
 const ALIVE_PARTS: u64 = 4;
-/// What the deletions in one memtable delete is at most one part in this many of the maximum of dead data. There are at
-/// most four memtables, so it is half of the maximum in total.
+/// Upper bound of the data that the deletions in one memtable make dead: one part in this many of the maximum of dead
+/// data. There are at most four memtables, so together they account for half of the maximum.
 const MEMTABLE_PARTS: u64 = 8;
 /// Share assumed before the first merge.
 const DEAD_PERMILLE_UNKNOWN: u64 = 500;

@@ -84,7 +84,7 @@ impl ShardIterator {
     /// Decodes an iterator.
     ///
     /// # Errors
-    /// When it is not valid or has expired.
+    /// When the iterator is invalid or has expired.
     pub fn decode(text: &str, now_ms: u64) -> Result<Self, Error> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok();
         let iterator = bytes.as_deref().and_then(Self::of_bytes).ok_or_else(texts::invalid_iterator)?;

@@ -40,7 +40,7 @@ async fn copy_table(
     bytes_max: u64,
 ) -> Result<u64, RehearseError> {
     let Some(description) = describe(store, table).await? else { return Ok(0) };
-    // The reported size may be hours old. It avoids reading in vain; the actual size is counted as well.
+    // Fails early by the reported size, which may be hours old; the actual size is counted as well.
     if *bytes + description.size_bytes > bytes_max {
         return Err(RehearseError::TooLarge { bytes: *bytes + description.size_bytes, bytes_max });
     }

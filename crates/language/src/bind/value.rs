@@ -139,7 +139,6 @@ impl KeyText {
         Self(String::with_capacity(KEY_BYTES_USUAL))
     }
 
-    /// Appends literal text.
     pub(super) fn push_text(&mut self, text: &str) {
         self.0.push_str(text);
     }

@@ -19,7 +19,7 @@ const DEPTH_MAX: usize = 8;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Brought {
-    /// Dependent items deleted.
+    /// Number of dependent items that one call deletes.
     pub items: f64,
     /// Read units to find them.
     pub read_units: f64,

@@ -18,13 +18,13 @@ pub const PAGE_BYTES: u64 = 1024 * 1024;
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReadCost {
-    /// Items examined.
+    /// Items that one call reads, before filters.
     pub examined_items: u64,
-    /// Bytes examined.
+    /// Bytes that one call reads, before filters and projections.
     pub examined_bytes: u64,
-    /// Read units consumed.
+    /// Read units that one call consumes.
     pub units: f64,
-    /// Round trips.
+    /// Number of requests: one for each megabyte that the call reads.
     pub pages: u64,
     /// Share of the examined items that is returned; `None` if it depends on the author's filter.
     #[serde(rename = "yield")]
@@ -33,7 +33,7 @@ pub struct ReadCost {
     pub assumed: bool,
 }
 
-/// Estimates one call.
+/// Estimates the cost of one call from the declared volumes.
 #[must_use]
 pub fn read(model: &Model, read: &Read, plan: &ReadPlan) -> ReadCost {
     let range = Range::of(model, plan);

@@ -25,7 +25,7 @@ pub const PARTITION_WRITES_MAX: f64 = 1_000.0;
 pub struct Report {
     /// Name of the model.
     pub model: String,
-    /// Prices used.
+    /// Price list that the report is based on.
     pub prices: Prices,
     /// One line per read with a plan.
     pub reads: Vec<ReadLine>,
@@ -93,7 +93,7 @@ pub struct TableLine {
     pub month_dollars: f64,
 }
 
-/// Computes the report.
+/// Estimates the cost of all planned patterns and of the storage.
 #[must_use]
 pub fn report(model: &Model, plans: &Plans, prices: &Prices) -> Report {
     let reads: Vec<ReadLine> = plans.planned(model).map(|(read, plan)| read_line(model, read, plan, prices)).collect();

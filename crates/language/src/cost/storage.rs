@@ -12,7 +12,7 @@ use super::size::{self, OVERHEAD_BYTES};
 pub struct TableStorage {
     /// Name of the table in the model.
     pub table: String,
-    /// Number of items.
+    /// Number of items, by the declared volumes.
     pub items: u64,
     /// Bytes of the items, overhead included.
     pub bytes: u64,
@@ -28,7 +28,7 @@ pub struct TableStorage {
 pub struct IndexStorage {
     /// Name of the index in the model.
     pub index: String,
-    /// Number of entries.
+    /// Number of index entries, by the declared volumes.
     pub items: u64,
     /// Bytes of the entries, overhead included.
     pub bytes: u64,

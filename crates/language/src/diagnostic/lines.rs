@@ -13,7 +13,7 @@ pub struct Lines<'a> {
 /// Line and column, both counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// Line number.
+    /// Line, from 1.
     pub line: usize,
     /// Column in Unicode scalar values.
     pub column: usize,

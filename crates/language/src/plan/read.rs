@@ -557,8 +557,8 @@ fn mentioned(read: &Read) -> Vec<usize> {
     numbers
 }
 
-/// Returns true if values of both types have the same text in a key. Times, normalized texts and bytes have that of
-/// their own type only.
+/// Returns true if a value has the same text in a key under both types. Times, normalized strings and bytes match only
+/// their own type.
 fn are_written_alike(given: &Type, wanted: &Type) -> bool {
     let (given, wanted) = (given.resolved(), wanted.resolved());
     let is_special = |kind: &Type| kind.is_time() || kind.is_bytes() || kind.normalize().is_some();

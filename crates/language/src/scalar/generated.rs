@@ -55,9 +55,9 @@ impl RustType {
 /// Type of a scalar in generated clients, by its JSON encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientType {
-    /// TypeScript.
+    /// Type in the generated TypeScript client.
     pub typescript: TypeScript,
-    /// Python.
+    /// Type in the generated Python client.
     pub python: Python,
 }
 
@@ -121,7 +121,7 @@ impl Python {
     }
 }
 
-/// String.
+/// String: the JSON value is used as it is.
 pub static TEXT: ClientType = ClientType { typescript: TypeScript::language("string"), python: Python::new("str") };
 
 /// Integer within ±(2⁵³ − 1): a JSON number.

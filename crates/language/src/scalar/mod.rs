@@ -8,7 +8,7 @@
 //!
 //! - [`Bounds`]: the `(1..32)` after a type.
 //! - [`generated`]: type names in generated Rust, TypeScript and Python.
-//! - `civil`: timestamps and dates; `sample`: deterministic sample texts.
+//! - `civil`: timestamps and dates; `sample`: deterministic sample values.
 
 mod binary;
 mod boolean;

@@ -1,5 +1,5 @@
-//! Deterministic sample texts: equal for the same word and number, so that documents and findings do not change between
-//! runs.
+//! Deterministic sample strings: equal for the same word and number, so that documents and findings do not change
+//! between runs.
 
 use super::Bounds;
 
@@ -72,7 +72,7 @@ fn pseudorandom(seed: &str) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Returns the mean length of a text within the bounds; texts without bounds have 100 characters at most.
+/// Returns the assumed mean length of a string within the bounds; the upper bound defaults to 100 characters.
 pub(super) fn mean_length(bounds: Bounds) -> u64 {
     const UNBOUNDED: u64 = 100;
     let most = bounds.max.map_or(UNBOUNDED, i64::unsigned_abs).min(400);

@@ -21,7 +21,7 @@ pub struct Consumer {
     pub needs: Vec<Image>,
     /// Source range of the declaration.
     pub span: Span,
-    /// Documentation lines.
+    /// Lines of the `///` comments, without the slashes.
     pub docs: Vec<String>,
 }
 

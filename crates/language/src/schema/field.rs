@@ -16,7 +16,7 @@ pub struct Field {
     pub name_span: Span,
     /// Source range of the whole line.
     pub span: Span,
-    /// Documentation lines.
+    /// Lines of the `///` comments, without the slashes.
     pub docs: Vec<String>,
     /// Resolved type.
     pub kind: Type,

@@ -24,13 +24,13 @@ pub struct Table {
     pub name_span: Span,
     /// Source range of the declaration.
     pub span: Span,
-    /// Documentation lines.
+    /// Lines of the `///` comments, without the slashes.
     pub docs: Vec<String>,
     /// Name in the store, possibly with variables; defaults to the name in the model.
     pub physical: String,
-    /// Partition key attribute.
+    /// Partition key attribute; `None` if the table declares no key.
     pub partition: Option<KeyAttribute>,
-    /// Sort key attribute.
+    /// Sort key attribute, if the table has one.
     pub sort: Option<KeyAttribute>,
     /// Secondary indexes in source order.
     pub indexes: Vec<Index>,
@@ -65,7 +65,7 @@ pub struct KeyAttribute {
     pub declared: bool,
 }
 
-/// A secondary index.
+/// A global or local secondary index.
 #[derive(Clone, Debug)]
 pub struct Index {
     /// Name in the model.
@@ -76,7 +76,7 @@ pub struct Index {
     pub name_span: Span,
     /// Source range of the whole line.
     pub span: Span,
-    /// Documentation lines.
+    /// Lines of the `///` comments, without the slashes.
     pub docs: Vec<String>,
     /// True for a local secondary index.
     pub local: bool,
@@ -255,7 +255,7 @@ impl Template {
         text
     }
 
-    /// Returns true if both have the same texts, fields and formats, regardless of source position.
+    /// Returns true if both have the same literal text, fields and formats, regardless of source position.
     #[must_use]
     pub fn parts_alike(&self, other: &Self) -> bool {
         let alike = |one: &Part, other: &Part| match (one, other) {

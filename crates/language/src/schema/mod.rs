@@ -32,7 +32,7 @@ pub use pattern::{
 };
 pub use resolve::resolve;
 
-/// A resolved model.
+/// A model whose names are resolved; unresolved ones are reported and marked as unknown.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
     /// Declared name; empty if the file has none.
@@ -100,7 +100,7 @@ pub struct Entity {
     pub name_span: Span,
     /// Source range of the declaration.
     pub span: Span,
-    /// Documentation lines.
+    /// Lines of the `///` comments, without the slashes.
     pub docs: Vec<String>,
     /// Table that stores its items; `None` if the name did not resolve.
     pub table: Option<TableId>,

@@ -98,7 +98,7 @@ pub struct Guard {
     pub name_span: Span,
     /// Source range of the declaration.
     pub span: Span,
-    /// Documentation lines.
+    /// Lines of the `///` comments, without the slashes.
     pub docs: Vec<String>,
     /// Parameters in source order.
     pub parameters: Vec<Parameter>,
@@ -130,7 +130,7 @@ pub struct Read {
     pub name_span: Span,
     /// Source range of the declaration.
     pub span: Span,
-    /// Documentation lines.
+    /// Lines of the `///` comments, without the slashes.
     pub docs: Vec<String>,
     /// Parameters in source order.
     pub parameters: Vec<Parameter>,
@@ -167,7 +167,7 @@ pub struct Read {
 /// Declared result of a read.
 #[derive(Clone, Debug)]
 pub enum Result {
-    /// Items by entity.
+    /// Items of one or several entities, each with its number: one, at most one, or a list.
     Parts(Vec<(Option<EntityId>, Number, Span)>),
     /// Number of matching items.
     Count(Option<EntityId>, Span),
@@ -224,7 +224,7 @@ pub struct Write {
     pub name_span: Span,
     /// Source range of the declaration.
     pub span: Span,
-    /// Documentation lines.
+    /// Lines of the `///` comments, without the slashes.
     pub docs: Vec<String>,
     /// Parameters in source order.
     pub parameters: Vec<Parameter>,
@@ -302,8 +302,13 @@ pub struct For {
     pub list: Expr,
     /// Maximum number of elements, which bounds the size of the transaction.
     pub max: Option<u64>,
+<<<<<<< HEAD
     /// Steps per element.
     pub steps: Vec<WriteStep>,
+=======
+    /// Steps that run once for each element.
+    pub steps: Vec<Step>,
+>>>>>>> 5a2ce6d8961bf3dd26bf8313105b478ef5105141
     /// Source range of the step.
     pub span: Span,
 }
@@ -311,7 +316,7 @@ pub struct For {
 /// `let x = readName(args) else Outcome`, `let id = ulid()`
 #[derive(Clone, Debug)]
 pub struct Let {
-    /// Bound name.
+    /// Name by which later steps use the value.
     pub name: String,
     /// Source range of the name.
     pub name_span: Span,

@@ -16,7 +16,7 @@ use super::number::decimals;
 /// Repetition of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Repeated symbol.
+    /// Character or class of characters that repeats.
     pub symbol: Symbol,
     /// Minimum number of repetitions.
     pub min: usize,
@@ -43,7 +43,7 @@ impl Run {
     }
 }
 
-/// Concatenation of runs.
+/// Strings that consist of these runs, one after the other.
 pub type Words = Vec<Run>;
 
 /// A set of strings.

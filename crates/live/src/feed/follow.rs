@@ -24,7 +24,7 @@ const SKEW_MS: u64 = 15_000;
 pub enum From {
     /// First change from now on.
     Now,
-    /// Oldest available change.
+    /// Oldest change that the stream still has.
     Beginning,
     /// After the position of an earlier feed.
     Position(Position),

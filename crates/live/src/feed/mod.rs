@@ -44,7 +44,7 @@ pub struct Change {
 pub struct Batch {
     /// Changes, in order per item.
     pub changes: Vec<Change>,
-    /// Position after them.
+    /// Position after all changes of the batch.
     pub position: Arc<Position>,
     /// Set if everything that existed when the round began has been read.
     pub caught_up: bool,

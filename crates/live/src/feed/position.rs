@@ -42,7 +42,7 @@ impl Position {
         Self { stream: hash(arn.as_bytes()), shards: BTreeMap::new() }
     }
 
-    /// Encodes the position.
+    /// Encodes the position in a versioned format, which survives restarts.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![VERSION];

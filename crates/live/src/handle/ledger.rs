@@ -58,7 +58,7 @@ pub struct DeadLetter {
     pub table: String,
     /// Error of the last attempt.
     pub error: String,
-    /// Number of attempts.
+    /// Number of failed attempts.
     pub attempts: i64,
     /// Record of the change. An image that is too large for the letter is missing; the key is always present.
     pub record: ChangeRecord,

@@ -25,7 +25,7 @@ pub enum LiveEvent {
     },
     /// Changes of the result, in order per item.
     Changes(Arc<Delivery>),
-    /// Last event.
+    /// The subscription ended; no event follows.
     Ended(Ended),
 }
 
@@ -38,7 +38,7 @@ pub struct LivePage {
     pub count: Option<u64>,
     /// Cursor of the next page; `None` after the last page.
     pub cursor: Option<String>,
-    /// Resume token.
+    /// Token that resumes after this page; valid for as long as the stream keeps changes.
     pub token: String,
     /// Reason for the page, if the subscriber presented a token.
     pub reset: Option<&'static str>,
@@ -111,7 +111,7 @@ pub struct Delivery {
     pub(super) position: Arc<Position>,
     /// Changes as JSON, serialised by the first subscriber that needs it.
     pub(crate) json: OnceLock<String>,
-    /// Approximate memory.
+    /// Approximate memory of the delivery, which counts towards the limit of an outbox.
     pub(super) bytes: usize,
 }
 

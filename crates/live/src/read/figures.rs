@@ -13,7 +13,7 @@ pub struct Figures {
     pub subscriptions: u64,
     /// Subscriptions since the start.
     pub subscribed: u64,
-    /// First pages sent.
+    /// Subscriptions that began with a page.
     pub pages: u64,
     /// Subscriptions that resumed after a token.
     pub resumed: u64,

@@ -120,7 +120,7 @@ impl Live {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Returns the metrics.
+    /// Returns the metrics of all live reads of this value and its clones.
     #[must_use]
     pub fn figures(&self) -> Figures {
         let hubs = self.inner.hubs.lock();

@@ -11,7 +11,7 @@ use keyform_language::schema::{Model, Table};
 
 use super::DeployError;
 
-/// Declared table.
+/// Table as the model declares it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Desired {
     /// Name in the model; for an internal table, its purpose.
@@ -20,7 +20,7 @@ pub struct Desired {
     pub own: bool,
     /// Request that creates it, with its name in the store.
     pub create: CreateTable,
-    /// TTL attribute.
+    /// Attribute by which items expire; `None` if the table has no TTL.
     pub ttl: Option<String>,
     /// Set if point-in-time recovery is enabled.
     pub recovery: bool,

@@ -9,12 +9,12 @@ use super::DeployError;
 /// Account id of DynamoDB emulators; no AWS account has it.
 const STAND_IN: &str = ":000000000000:";
 
-/// Existing table.
+/// Table as the store describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Live {
     /// Output of DescribeTable.
     pub description: TableDescription,
-    /// TTL attribute.
+    /// Attribute by which items expire; `None` if TTL is disabled.
     pub ttl: Option<String>,
     /// State of point-in-time recovery; `None` if the store does not support it.
     pub recovery: Option<bool>,

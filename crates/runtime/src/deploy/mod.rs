@@ -90,7 +90,7 @@ pub enum DeployError {
     },
     /// The store failed.
     Store {
-        /// Action that failed.
+        /// Action that failed, with the name of the table.
         doing: String,
         /// Error that the store returned.
         error: Error,

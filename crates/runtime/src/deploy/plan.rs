@@ -26,8 +26,13 @@ pub struct TablePlan {
     pub own: bool,
     /// Set if the store has the table.
     pub exists: bool,
+<<<<<<< HEAD
     /// Changes, in order.
     pub steps: Vec<PlannedChange>,
+=======
+    /// Changes in the order in which they are applied.
+    pub steps: Vec<Step>,
+>>>>>>> 5a2ce6d8961bf3dd26bf8313105b478ef5105141
     /// Differences that cannot be applied.
     pub refusals: Vec<Refusal>,
     /// Notes for the user.
@@ -50,7 +55,7 @@ pub struct PlannedChange {
 pub struct Refusal {
     /// Difference between model and store.
     pub what: String,
-    /// Suggested way out.
+    /// Steps that resolve the difference, as a sentence.
     pub remedy: String,
 }
 

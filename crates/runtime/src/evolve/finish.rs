@@ -27,7 +27,7 @@ const TRIES_MAX: u32 = 12;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Verified {
-    /// Items read.
+    /// Items read by the scans.
     pub scanned: u64,
     /// Old items that are not migrated.
     pub left: u64,

@@ -55,9 +55,9 @@ pub struct Form {
 pub enum Class {
     /// Not an item of the entity.
     Other,
-    /// New form.
+    /// New form: nothing to migrate.
     New,
-    /// Old form, authoritative.
+    /// Old form without a mark: authoritative, and still to migrate.
     Old,
     /// Old form, marked as moved: the new item is authoritative.
     Moved(Mark),

@@ -38,7 +38,7 @@ pub struct Migration {
 pub struct Pace {
     /// Write budget in units per second; `None` for no limit.
     pub write_units_per_second: Option<f64>,
-    /// Items migrated concurrently.
+    /// Maximum number of items migrated concurrently.
     pub at_once: usize,
     /// Name of the process in the lease.
     pub owner: String,
@@ -301,13 +301,13 @@ impl Held<'_> {
         }
     }
 
-    /// Enters a phase.
+    /// Enters a phase, and saves the state under the fence.
     pub(super) async fn enter(&mut self, phase: Phase) -> Result<(), MigrateError> {
         self.state.phase = phase;
         self.save().await
     }
 
-    /// Releases the lease.
+    /// Saves the state without a lease; fails if another process has taken the lease over.
     pub(super) async fn release(mut self) -> Result<State, MigrateError> {
         self.state.lease = None;
         self.state.written_millis = self.migration.world.now_millis();

@@ -41,7 +41,7 @@ pub enum Phase {
     Filled,
     /// Only the new form is read; the cut-over is deleting old items.
     Closing,
-    /// Complete.
+    /// The cut-over is complete: old items are deleted.
     Closed,
     /// Items return to the old form; writes are refused.
     RollingBack,
@@ -85,7 +85,7 @@ pub struct Lease {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Counts {
-    /// Items read.
+    /// Items read by the scans.
     pub scanned: u64,
     /// Items migrated.
     pub carried: u64,
@@ -97,7 +97,7 @@ pub struct Counts {
     pub removed: u64,
     /// Items returned to the old form by a rollback.
     pub reverted: u64,
-    /// Write units consumed.
+    /// Write units consumed so far.
     pub units: f64,
 }
 

@@ -46,7 +46,7 @@ pub struct Resumed {
     pub finished: usize,
     /// Intents that remain: another process works on them, or a lagging index needs a second pass.
     pub waiting: usize,
-    /// Deleted items.
+    /// Number of items deleted by this call.
     pub removed: u64,
 }
 

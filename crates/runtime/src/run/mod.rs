@@ -105,7 +105,7 @@ impl std::fmt::Debug for RunSettings {
 /// Arguments and caller of one pattern call.
 #[derive(Clone, Default)]
 pub struct Call {
-    /// Arguments by name.
+    /// Arguments by parameter name; an absent one counts as omitted.
     pub arguments: Attributes,
     /// Identity that `allow` and guards are evaluated for.
     pub caller: Caller,

@@ -26,7 +26,7 @@ pub struct Checkpoint {
 /// Progress of one table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct State {
-    /// Target table.
+    /// Name of the target table.
     pub(crate) to: String,
     /// Identity of the source table, so that a recreated table with the same name is detected.
     pub(crate) source: String,

@@ -26,9 +26,9 @@ pub enum CopyError {
     Checkpoint(String),
     /// Source and target differ after the copy.
     Differs {
-        /// Source table.
+        /// Name of the source table.
         from: String,
-        /// Target table.
+        /// Name of the target table.
         to: String,
         /// Fingerprint of the source.
         source: Fingerprint,

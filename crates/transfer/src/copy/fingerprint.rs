@@ -14,7 +14,7 @@ use super::segment::{page, segment};
 /// Item count and checksum of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fingerprint {
-    /// Number of items.
+    /// Number of items, without those that expire soon.
     pub items: u64,
     /// Wrapping sum of the first 128 bits of each item's SHA-256.
     pub checksum: u128,

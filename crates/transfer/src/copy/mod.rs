@@ -92,9 +92,9 @@ pub struct CopyReport {
 /// Copy between two stores.
 #[derive(Clone)]
 pub struct Copier {
-    /// Source store.
+    /// Store to copy from.
     pub from: Arc<dyn Execute>,
-    /// Target store.
+    /// Store to copy to.
     pub to: Arc<dyn Execute>,
     /// Clock and timer.
     pub world: Arc<dyn World>,

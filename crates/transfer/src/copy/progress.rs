@@ -17,7 +17,7 @@ pub enum Phase {
 /// Progress of copying a table.
 #[derive(Clone, Debug)]
 pub struct Progress {
-    /// Source table.
+    /// Name of the source table.
     pub table: String,
     /// Current phase.
     pub phase: Phase,

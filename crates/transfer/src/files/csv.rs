@@ -3,7 +3,7 @@
 
 use std::io::{BufRead, Write};
 
-/// Writes a row.
+/// Writes a row. `None` is an empty cell, an empty string a quoted one (`""`).
 pub(super) fn write(out: &mut dyn Write, cells: &[Option<String>]) -> std::io::Result<()> {
     let cell = |cell: &Option<String>| match cell {
         None => String::new(),

@@ -23,7 +23,7 @@ use super::{Format, csv, lines};
 pub struct Export<'a> {
     /// Store of the table.
     pub store: Arc<dyn Execute>,
-    /// Table to export.
+    /// Name of the table to export.
     pub table: &'a str,
     /// Target file, or folder for [`Format::S3`]; `-` is standard output.
     pub to: &'a Path,

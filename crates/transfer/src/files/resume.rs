@@ -73,7 +73,6 @@ impl Resume {
         saved.map_err(CopyError::file("write", &self.file))
     }
 
-    /// Removes the file.
     pub(super) fn remove(&self) -> Result<(), CopyError> {
         match fs::remove_file(&self.file) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

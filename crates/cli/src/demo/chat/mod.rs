@@ -33,7 +33,7 @@ const MORE: &str = "Start a server with `keyform serve --in-memory --demo`, then
 pub(crate) fn command() -> Command {
     let text = |name: &'static str, value: &'static str| Arg::new(name).long(name).value_name(value);
     Command::new("chat")
-        .about("Chat in the terminal with other terminals")
+        .about("Chat with users in other terminals")
         .arg(text("url", "URL").default_value("http://127.0.0.1:8000").help("URL of the server"))
         .arg(text("name", "NAME").help("Displayed name [default: the user name on this machine]"))
         .arg(text("email", "EMAIL").help("E-mail address of the account [default: NAME@example.com]"))

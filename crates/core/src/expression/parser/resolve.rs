@@ -13,7 +13,7 @@ use crate::error::expression::{ExpressionKind, Flaw, invalid};
 use crate::limits::NESTING_DEPTH_MAX;
 use crate::value::Value;
 
-/// Maximum list index.
+/// Largest list index in a path; the service rejects greater ones.
 const INDEX_MAX: usize = 0x7fff_ffff;
 
 /// Reporting order of flaws; lower ranks are reported first.

@@ -6,7 +6,6 @@ use crate::error::Error;
 use crate::error::expression::{ExpressionKind, Flaw};
 use crate::limits::EXPRESSION_OPERATORS_MAX;
 
-/// An operand.
 #[derive(Debug)]
 pub(crate) enum WrittenOperand<'t> {
     Path(WrittenPath<'t>),
@@ -15,7 +14,7 @@ pub(crate) enum WrittenOperand<'t> {
     Call(WrittenCall<'t>),
 }
 
-/// A document path.
+/// A document path with at least one element; the first is a word or a `#name`.
 #[derive(Debug)]
 pub(crate) struct WrittenPath<'t> {
     pub(crate) elements: Vec<WrittenElement<'t>>,
@@ -31,14 +30,12 @@ pub(crate) enum WrittenElement<'t> {
     Index(&'t str),
 }
 
-/// A function call.
 #[derive(Debug)]
 pub(crate) struct WrittenCall<'t> {
     pub(crate) name: &'t str,
     pub(crate) operands: Vec<WrittenOperand<'t>>,
 }
 
-/// Parses a path.
 pub(crate) fn path<'t>(cursor: &mut Cursor<'t>) -> Result<WrittenPath<'t>, Error> {
     let first = path_name(cursor)?;
     let mut path = WrittenPath { elements: vec![first] };

@@ -21,7 +21,7 @@ pub use real::RealDisk;
 #[cfg(any(test, feature = "testing"))]
 pub use sim::{PowerCut, Scarce, SimDisk};
 
-/// Directory with files.
+/// Flat directory of the store: the only access to files, which tests replace.
 pub trait Disk: Send + Sync + fmt::Debug {
     /// Returns the name of the directory for messages.
     fn place(&self) -> String;

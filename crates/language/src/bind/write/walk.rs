@@ -14,7 +14,7 @@ pub(super) trait Visitor<'a> {
     /// Returns the values that expressions refer to; the walk adds the elements of `for`s.
     fn scope(&mut self) -> &mut Scope<'a>;
 
-    /// Visits an action.
+    /// Visits one action, in the order of the steps; inside a `for`, once per element.
     fn visit(&mut self, visited: Visited<'a, '_>) -> Result<(), BindError>;
 }
 

@@ -8,13 +8,11 @@ use crate::span::Span;
 use super::report::{BAD_NUMBER, listed};
 use super::{Parsed, Parser, Reported};
 
-/// Units of counts.
 const COUNTS: [(&str, u32); 3] = [("K", 1_000), ("M", 1_000_000), ("G", 1_000_000_000)];
 /// Units of sizes, in bytes.
 const SIZES: [(&str, u32); 5] = [("bytes", 1), ("byte", 1), ("KB", 1 << 10), ("MB", 1 << 20), ("GB", 1 << 30)];
 /// Units of durations, in seconds.
 const DURATIONS: [(&str, u32); 4] = [("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400)];
-/// Units of rates.
 const RATES: [(&str, RateUnit); 4] =
     [("s", RateUnit::Second), ("min", RateUnit::Minute), ("hour", RateUnit::Hour), ("day", RateUnit::Day)];
 

@@ -9,17 +9,12 @@ use crate::span::Span;
 
 use super::{Parser, Reported};
 
-/// Unexpected token.
 pub(super) const UNEXPECTED: Code = Code("S01");
-/// Unclosed brace.
 pub(super) const UNCLOSED_BRACE: Code = Code("S03");
 /// Unknown keyword.
 pub(super) const UNKNOWN_WORD: Code = Code("S05");
-/// Unknown type.
 pub(super) const UNKNOWN_TYPE: Code = Code("S06");
-/// Unknown flag.
 pub(super) const UNKNOWN_FLAG: Code = Code("S07");
-/// Malformed number.
 pub(super) const BAD_NUMBER: Code = Code("S08");
 /// Bounds that no value can satisfy, or that have no effect.
 pub(super) const BAD_BOUNDS: Code = Code("S09");

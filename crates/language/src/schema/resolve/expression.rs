@@ -23,7 +23,6 @@ fn arity(function: &str) -> (usize, usize) {
 }
 
 impl Scope<'_> {
-    /// Resolves an expression.
     pub(super) fn expr(&self, expr: &ast::Expr, found: &mut Found) -> Expr {
         self.typed(expr, found).0
     }

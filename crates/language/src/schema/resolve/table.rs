@@ -10,7 +10,6 @@ use super::code;
 use super::found::Found;
 use super::names::{Declared, Names, twice};
 
-/// Resolves all tables.
 pub(super) fn resolve(names: &Names<'_>, found: &mut Found) -> Vec<Table> {
     names.tables.iter().map(|table| one(*table, found)).collect()
 }

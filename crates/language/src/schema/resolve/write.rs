@@ -18,7 +18,6 @@ use super::scope::{Content, Known};
 use super::types::Types;
 use super::{action, code, mention, read, value_path, version};
 
-/// Resolves a write.
 pub(super) fn resolve(
     names: &Names<'_>,
     types: &Types<'_>,

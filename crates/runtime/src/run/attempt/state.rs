@@ -104,7 +104,6 @@ pub(super) enum Written {
 }
 
 impl<'a> Attempt<'a, Read<'a>> {
-    /// Begins an attempt.
     pub(super) fn begin(of: WriteCall<'a>, fixed: &'a Fixed<'a>, lost: u32) -> Self {
         Self { of, fixed, lost, known: recorder(&of), state: Read { inputs: fixed.inputs(&of) } }
     }
@@ -142,7 +141,6 @@ impl<'a> Attempt<'a, Read<'a>> {
 }
 
 impl<'a> Attempt<'a, Bound> {
-    /// Sends the request.
     pub(super) async fn send(self) -> Attempt<'a, Sent> {
         let Self { of, fixed, lost, known, state } = self;
         let Bound { operation, actions, promised, deleted, .. } = state;
@@ -166,7 +164,6 @@ impl<'a> Attempt<'a, Bound> {
 }
 
 impl<'a> Attempt<'a, Sent> {
-    /// Ends the attempt.
     pub(super) fn decided(self, written: Result<Written, RunError>) -> Attempt<'a, Decided> {
         self.into_decided(|state| state.deleted, written)
     }
