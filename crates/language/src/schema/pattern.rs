@@ -302,13 +302,8 @@ pub struct For {
     pub list: Expr,
     /// Maximum number of elements, which bounds the size of the transaction.
     pub max: Option<u64>,
-<<<<<<< HEAD
-    /// Steps per element.
-    pub steps: Vec<WriteStep>,
-=======
     /// Steps that run once for each element.
-    pub steps: Vec<Step>,
->>>>>>> 5a2ce6d8961bf3dd26bf8313105b478ef5105141
+    pub steps: Vec<WriteStep>,
     /// Source range of the step.
     pub span: Span,
 }

@@ -26,13 +26,8 @@ pub struct TablePlan {
     pub own: bool,
     /// Set if the store has the table.
     pub exists: bool,
-<<<<<<< HEAD
-    /// Changes, in order.
-    pub steps: Vec<PlannedChange>,
-=======
     /// Changes in the order in which they are applied.
-    pub steps: Vec<Step>,
->>>>>>> 5a2ce6d8961bf3dd26bf8313105b478ef5105141
+    pub steps: Vec<PlannedChange>,
     /// Differences that cannot be applied.
     pub refusals: Vec<Refusal>,
     /// Notes for the user.
