@@ -59,16 +59,16 @@ pub(super) struct Span {
 }
 
 impl Memtable {
-    /// Creates a memtable of keys without older versions. Of several entries with one key the last one stays. Sorted
-    /// runs of entries take little more than one comparison per entry.
+    /// Creates a memtable of different keys without older versions. Keys in ascending order take little more than one
+    /// comparison each.
     pub(super) fn of_newest(entries: Vec<KeyVersion>) -> Self {
-        // Collecting sorts the entries, which is stable and takes advantage of runs, and fills the nodes one by one.
-        let map: Map = entries.into_iter().collect();
         let (mut bytes, mut deletions) = (0, 0);
-        for (key, version) in &map {
+        let count = |(key, version): &KeyVersion| {
             bytes += version.cost(key.len());
             deletions += usize::from(version.value.is_none());
-        }
+        };
+        // Collecting sorts the entries, which takes advantage of their order, and fills the nodes one by one.
+        let map: Map = entries.into_iter().inspect(count).collect();
         Memtable { map: RwLock::new(map), bytes: AtomicUsize::new(bytes), deletions: AtomicUsize::new(deletions) }
     }
 

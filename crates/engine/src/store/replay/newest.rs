@@ -1,11 +1,4 @@
-//! The newest change of each key, sorted by key.
-//!
-//! The keys lie scattered over the journal, and comparing two of them reads both. The sort therefore compares 12 bytes
-//! of each key that it keeps in a dense array, and the keys themselves only if those are equal:
-//!
-//! ```text
-//! table-1/00017 ─► skip the beginning that all keys share ─► "00017" and zeros, as a number
-//! ```
+//! The newest change of each key in a chunk, sorted by key.
 
 use std::borrow::Cow;
 
@@ -13,9 +6,7 @@ use bytes::Bytes;
 
 use super::super::batch::SeqNo;
 use super::super::memtable::{KeyVersion, Version};
-
-/// Bytes of a key that the sort compares first.
-const HEAD_BYTES: usize = 12;
+use super::head::{Headed, shared_bytes, sort_newest};
 
 /// Keys and values up to this size share an allocation, which costs less than two for each change. A reader that keeps
 /// one of them keeps all of them, so the size is small; the memtable as a whole is dropped by its flush.
@@ -35,41 +26,33 @@ impl Change<'_> {
     }
 }
 
-/// Beginning of a change's key, and the change's position below it, as one number. Sorting plain numbers takes less
-/// than half the time of sorting with a comparison that may look at the keys.
-///
-/// Shorter keys are filled with zeros, so equal heads do not mean equal keys, but unequal heads are in the order of
-/// the keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Headed(u128);
+/// Newest change of each key, in ascending order of keys.
+#[derive(Debug, Default)]
+pub(super) struct Run {
+    /// Beginning that all keys share.
+    pub(super) shared: Vec<u8>,
+    /// Heads of the keys without that beginning, in the order of the entries.
+    pub(super) heads: Vec<Headed>,
+    pub(super) entries: Vec<KeyVersion>,
+}
 
-impl Headed {
-    fn new(key: &[u8], position: u32) -> Self {
-        let mut bytes = [0; size_of::<u128>()];
-        let length = key.len().min(HEAD_BYTES);
-        bytes[..length].copy_from_slice(&key[..length]);
-        Headed(u128::from_be_bytes(bytes) | u128::from(position))
-    }
-
-    fn head(self) -> u128 {
-        self.0 >> u32::BITS
-    }
-
-    fn of<'c, 'a>(self, changes: &'c [Change<'a>]) -> &'c Change<'a> {
-        let position = self.0 & u128::from(u32::MAX);
-        &changes[position as usize]
+impl Run {
+    /// Copies the last change of each key.
+    pub(super) fn of(changes: &[Change<'_>]) -> Self {
+        let Some((first, others)) = changes.split_first() else { return Run::default() };
+        let shared =
+            others.iter().fold(first.key.len(), |shared, change| shared_bytes(&first.key[..shared], &change.key));
+        let headed = |(position, change): (u32, &Change<'_>)| Headed::new(&change.key[shared..], position);
+        let mut heads: Vec<Headed> = (0..).zip(changes).map(headed).collect();
+        sort_newest(&mut heads, |position| &changes[position].key);
+        let newest: Vec<&Change<'_>> = heads.iter().map(|last| &changes[last.position()]).collect();
+        Run { shared: first.key[..shared].to_vec(), entries: copies(&newest), heads }
     }
 }
 
-/// Copies the last change of each key, in ascending order of keys.
-pub(super) fn newest(changes: &[Change<'_>]) -> Vec<KeyVersion> {
-    let order = sorted(changes);
-    let is_same_key =
-        |left: &Headed, right: &Headed| left.head() == right.head() && left.of(changes).key == right.of(changes).key;
-    let last_of_key = |same: &[Headed]| same.last().map(|last| last.of(changes));
-    let newest: Vec<&Change<'_>> = order.chunk_by(is_same_key).filter_map(last_of_key).collect();
-    let mut copies = Vec::with_capacity(newest.len());
-    let mut rest = newest.as_slice();
+fn copies(changes: &[&Change<'_>]) -> Vec<KeyVersion> {
+    let mut copies = Vec::with_capacity(changes.len());
+    let mut rest = changes;
     while !rest.is_empty() {
         let (group, after) = rest.split_at(group_length(rest));
         copy(group, &mut copies);
@@ -88,41 +71,21 @@ fn group_length(changes: &[&Change<'_>]) -> usize {
     changes.iter().take_while(fits).count().max(1)
 }
 
-/// Copies changes out of the journal into one allocation.
+/// Copies changes out of the journal into one allocation: all keys, then all values. Building the map compares
+/// neighbouring keys, which share cache lines this way.
 fn copy(group: &[&Change<'_>], copies: &mut Vec<KeyVersion>) {
     let mut content = Vec::with_capacity(group.iter().map(|change| change.bytes()).sum());
-    for change in group {
-        content.extend_from_slice(&change.key);
-        content.extend_from_slice(change.value.unwrap_or_default());
-    }
+    group.iter().for_each(|change| content.extend_from_slice(&change.key));
+    let (mut key_at, mut value_at) = (0, content.len());
+    group.iter().for_each(|change| content.extend_from_slice(change.value.unwrap_or_default()));
     let content = Bytes::from(content);
-    let mut at = 0;
-    let mut take = |length: usize| {
-        at += length;
-        content.slice(at - length..at)
+    let take = |at: &mut usize, length: usize| {
+        *at += length;
+        content.slice(*at - length..*at)
     };
     for change in group {
-        let key = take(change.key.len());
-        copies.push((key, Version::new(change.seqno, change.value.map(|value| take(value.len())))));
+        let key = take(&mut key_at, change.key.len());
+        let value = change.value.map(|value| take(&mut value_at, value.len()));
+        copies.push((key, Version::new(change.seqno, value)));
     }
-}
-
-/// Returns the changes in ascending order of keys. Changes of one key stay in their order.
-fn sorted(changes: &[Change<'_>]) -> Vec<Headed> {
-    let shared = shared_bytes(changes);
-    let headed = |(position, change): (u32, &Change<'_>)| Headed::new(&change.key[shared..], position);
-    let mut order: Vec<Headed> = (0..).zip(changes).map(headed).collect();
-    order.sort_unstable();
-    for same_head in order.chunk_by_mut(|left, right| left.head() == right.head()) {
-        same_head.sort_by(|left, right| left.of(changes).key.cmp(&right.of(changes).key));
-    }
-    order
-}
-
-/// Returns the length of the longest common prefix of all keys.
-fn shared_bytes(changes: &[Change<'_>]) -> usize {
-    let Some((first, others)) = changes.split_first() else { return 0 };
-    others.iter().fold(first.key.len(), |shared, change| {
-        first.key[..shared].iter().zip(change.key.iter()).take_while(|(left, right)| left == right).count()
-    })
 }

@@ -4,9 +4,9 @@ use bytes::Bytes;
 use proptest::prelude::*;
 
 use super::super::batch::Batch;
-use super::super::disk::SimDisk;
+use super::super::disk::{SimDisk, read_whole};
 use super::super::horizon::Horizon;
-use super::super::journal::{Frame, JournalWriter};
+use super::super::journal::{FRAME_HEADER_BYTES, Frame, JournalWriter};
 use super::super::options::StoreOptions;
 use super::super::seal::DataKeys;
 use super::*;
@@ -27,7 +27,7 @@ impl Journal {
         let disk = Arc::new(SimDisk::new());
         let vault = Vault::new(Some(DataKeys::new(1, [3; 32])), keyform_world::system());
         let manifest = Manifest { newest_segment: SEGMENT, ..Manifest::new(&vault) };
-        // Little space is preallocated, so that frames fill the segment and all parts have some.
+        // Little space is preallocated, so that frames fill the segment.
         let options = StoreOptions { journal_reserve_bytes: 100, ..StoreOptions::default() };
         let mut writer = JournalWriter::new(disk.clone(), vault.clone(), manifest.store_id, &options);
         let mut end = HEADER_BYTES;
@@ -40,10 +40,10 @@ impl Journal {
         Journal { disk, vault, manifest, end }
     }
 
-    /// Replays in up to `parts` parts of any size.
-    fn replay(&self, parts: usize) -> Result<(Work, Content), StoreError> {
+    /// Replays in chunks of this size, or of one larger frame.
+    fn replay(&self, chunk_bytes: usize, threads: usize) -> Result<(Work, Content), StoreError> {
         let mut replay = Replay::new(self.disk.as_ref(), &self.vault, &self.manifest);
-        (replay.parts_max, replay.part_bytes_min) = (parts, 1);
+        (replay.chunk_bytes, replay.threads_max) = (chunk_bytes, threads);
         replay.segment(ReplaySegment { number: SEGMENT, last: true, recorded: true })?;
         let work = replay.work;
         let (memtable, seqno) = replay.finish();
@@ -100,24 +100,34 @@ fn batches() -> impl Strategy<Value = Vec<Batch>> {
 
 proptest! {
     #[test]
-    fn a_replay_in_parts_is_the_insertion_of_every_change(batches in batches(), parts in 1usize..6) {
+    fn a_replay_in_chunks_is_the_insertion_of_every_change(
+        batches in batches(),
+        chunk_bytes in FRAME_HEADER_BYTES..2000,
+        threads in 1usize..5,
+    ) {
         let journal = Journal::of(&batches);
-        let (_, replayed) = journal.replay(parts).unwrap();
+        let (_, replayed) = journal.replay(chunk_bytes, threads).unwrap();
         prop_assert_eq!(replayed, inserted(&batches));
     }
 
     #[test]
-    fn damage_is_found_in_every_part(batches in batches(), parts in 2usize..6, bit in any::<usize>()) {
+    fn damage_is_found_in_every_chunk(
+        batches in batches(),
+        chunk_bytes in FRAME_HEADER_BYTES..1000,
+        threads in 1usize..5,
+        bit in any::<usize>(),
+    ) {
         let (whole, split) = (Journal::of(&batches), Journal::of(&batches));
         let name = FileKind::Journal.file_name(SEGMENT);
         let mut results = Vec::new();
-        for (journal, parts) in [(&whole, 1), (&split, parts)] {
+        for (journal, chunk_bytes, threads) in [(&whole, CHUNK_BYTES, 1), (&split, chunk_bytes, threads)] {
             // The two journals have different salts, but the same layout.
             let mut bytes = read_whole(journal.disk.as_ref(), &name).unwrap();
             let at = HEADER_BYTES + (bit / 8) % (journal.end - HEADER_BYTES);
             bytes[at] ^= 1 << (bit % 8);
             journal.disk.open(&name).unwrap().write_at(&bytes, 0).unwrap();
-            results.push(journal.replay(parts).map(|(_, content)| content).map_err(|error| error.to_string()));
+            let replayed = journal.replay(chunk_bytes, threads);
+            results.push(replayed.map(|(_, content)| content).map_err(|error| error.to_string()));
         }
         prop_assert_eq!(&results[0], &results[1]);
     }
@@ -133,15 +143,17 @@ fn overwritten_changes_are_not_copied() {
         };
         (0..1000).map(batch).collect()
     };
-    for (keys, parts, copied) in [(10, 1, 10), (10, 4, 40), (1000, 1, 1000), (1000, 4, 1000)] {
-        let (work, (content, ..)) = Journal::of(&overwrites(keys)).replay(parts).unwrap();
-        assert_eq!(work, Work { changes: 1000, copied }, "{keys} keys in {parts} parts");
+    for (keys, chunks, copied) in [(10, 1, 10), (10, 4, 40), (1000, 1, 1000), (1000, 4, 1000)] {
+        let journal = Journal::of(&overwrites(keys));
+        // One frame more than the quotient, because a chunk has only whole frames.
+        let (work, (content, ..)) = journal.replay(journal.end / chunks + 200, 2).unwrap();
+        assert_eq!(work, Work { changes: 1000, copied }, "{keys} keys in {chunks} chunks");
         assert_eq!(content.len(), keys);
     }
 }
 
 #[test]
-fn a_gap_between_two_parts_is_damage() {
+fn a_gap_between_two_chunks_is_damage() {
     let mut batch = Batch::new();
     batch.put("key", "value");
     let journal = Journal::of(&[]);
@@ -153,8 +165,8 @@ fn a_gap_between_two_parts_is_damage() {
         frame.push(&batch);
         writer.write(&mut frame, &|_| Ok(())).unwrap();
     }
-    for parts in 1..=4 {
-        let error = journal.replay(parts).unwrap_err();
-        assert!(error.to_string().contains(MISSING_BEFORE), "{parts} parts: {error}");
+    for chunk_bytes in [FRAME_HEADER_BYTES, 150, 300, CHUNK_BYTES] {
+        let error = journal.replay(chunk_bytes, 2).unwrap_err();
+        assert!(error.to_string().contains(MISSING_BEFORE), "chunks of {chunk_bytes} bytes: {error}");
     }
 }

@@ -1,15 +1,13 @@
-//! Opening and decoding the frames of one part of a journal segment.
+//! Opening and decoding the frames of one chunk of a journal segment.
 
 use std::ops::Range;
 
 use super::super::batch::{self, SeqNo};
 use super::super::codec::Reader;
-use super::super::header::HEADER_BYTES;
 use super::super::journal::{FRAME_HEADER_BYTES, frame_header};
 use super::super::manifest::Manifest;
-use super::super::memtable::KeyVersion;
 use super::super::seal::Seal;
-use super::newest::{Change, newest};
+use super::newest::{Change, Run};
 
 /// Format of the frames of one segment.
 pub(super) struct Frames {
@@ -17,16 +15,19 @@ pub(super) struct Frames {
     pub(super) seed: u64,
 }
 
-/// Part of a segment: whole frames, and in the last part everything after them.
-pub(super) struct Part<'a> {
-    bytes: &'a mut [u8],
-    /// Offset of the part in the file.
-    offset: usize,
-    /// Index of its first frame.
-    index: u32,
+/// Whole frames of a segment that follow each other, and the buffer that holds them.
+pub(super) struct Chunk {
+    /// Buffer of the frames. It may be longer than they are, so that it is not cleared each time it is reused.
+    pub(super) buffer: Vec<u8>,
+    /// Length of the frames.
+    pub(super) length: usize,
+    /// Offset of the first frame in the file.
+    pub(super) offset: usize,
+    /// Index of the first frame.
+    pub(super) index: u32,
 }
 
-/// Content of a part up to its end or its first bad frame.
+/// Content of a chunk up to its end or its first bad frame.
 #[derive(Default)]
 pub(super) struct Opened {
     /// Sequence number of the first commit, if there is one.
@@ -35,42 +36,19 @@ pub(super) struct Opened {
     pub(super) last: Option<SeqNo>,
     /// Number of changes decoded.
     pub(super) changes: usize,
-    /// Newest change of each key, in ascending order of keys.
-    pub(super) newest: Vec<KeyVersion>,
+    /// Newest change of each key.
+    pub(super) newest: Run,
+    /// Offset of the chunk in the file.
+    pub(super) start: usize,
     /// Offset in the file after the last good frame.
     pub(super) end: usize,
-    /// True if good frames fill the part.
-    pub(super) is_complete: bool,
     /// True if a frame that opened does not contain the commits that follow the previous ones.
     pub(super) is_broken: bool,
 }
 
 impl Frames {
-    /// Splits a segment into at most `parts` parts of similar size, at the beginnings of frames.
-    pub(super) fn split<'a>(&self, bytes: &'a mut [u8], parts: usize) -> Vec<Part<'a>> {
-        let mut starts = vec![(HEADER_BYTES, 0)];
-        let (mut at, mut index) = (HEADER_BYTES, 0);
-        while starts.len() < parts
-            && let Some(sealed) = self.frame_at(bytes, at, index)
-        {
-            (at, index) = (sealed.end, index + 1);
-            if at >= bytes.len() / parts * starts.len() {
-                starts.push((at, index));
-            }
-        }
-        let mut rest = bytes;
-        let mut split = Vec::with_capacity(starts.len());
-        for (offset, index) in starts.into_iter().rev() {
-            let (before, bytes) = rest.split_at_mut(offset);
-            split.push(Part { bytes, offset, index });
-            rest = before;
-        }
-        split.reverse();
-        split
-    }
-
     /// Returns the sealed range of the complete frame with this index at `at`.
-    fn frame_at(&self, bytes: &[u8], at: usize, index: u32) -> Option<Range<usize>> {
+    pub(super) fn frame_at(&self, bytes: &[u8], at: usize, index: u32) -> Option<Range<usize>> {
         let (found, sealed) = self.header_at(bytes, at)?;
         (found == index && sealed.end <= bytes.len()).then_some(sealed)
     }
@@ -101,25 +79,24 @@ impl Frames {
     }
 }
 
-impl<'a> Part<'a> {
+impl Chunk {
     /// Opens the frames in place, decodes them, and keeps the newest change of each key that is not retired.
-    pub(super) fn open(self, frames: &Frames, manifest: &Manifest) -> Opened {
-        let mut opened = Opened { end: self.offset, ..Opened::default() };
-        let mut changes: Vec<Change<'a>> = Vec::new();
-        let (mut rest, mut index) = (self.bytes, self.index);
+    pub(super) fn open(&mut self, frames: &Frames, manifest: &Manifest) -> Opened {
+        let mut opened = Opened { start: self.offset, end: self.offset, ..Opened::default() };
+        let mut changes: Vec<Change<'_>> = Vec::new();
+        let (mut rest, mut index) = (&mut self.buffer[..self.length], self.index);
         while let Some(sealed) = frames.frame_at(rest, 0, index) {
-            let (frame, after) = std::mem::take(&mut rest).split_at_mut(sealed.end);
+            let (frame, after) = rest.split_at_mut(sealed.end);
             let Some(length) = frames.seal.open(u64::from(index), &mut frame[sealed.start..]) else { break };
-            let frame: &'a [u8] = frame;
+            let frame: &[u8] = frame;
             if opened.add(&frame[sealed.start..][..length], manifest, &mut changes).is_none() {
                 return Opened { is_broken: true, ..opened };
             }
             opened.end += frame.len();
             (rest, index) = (after, index + 1);
-            opened.is_complete = rest.is_empty();
         }
         opened.changes = changes.len();
-        opened.newest = newest(&changes);
+        opened.newest = Run::of(&changes);
         opened
     }
 }
