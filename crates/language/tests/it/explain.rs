@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use keyform_language::Checked;
 use keyform_language::explain::{explain, text};
 
+use crate::golden::compare;
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/explain")
 }
@@ -16,32 +18,18 @@ fn checked(name: &str) -> Checked {
     Checked::read(&fs::read_to_string(folder().join(name)).expect("the model can be read"))
 }
 
-/// Compares with a golden file, or regenerates it.
-fn compare(name: &str, actual: &str) {
-    let path = folder().join(name);
-    if std::env::var_os("KEYFORM_BLESS").is_some() {
-        fs::write(&path, actual).expect("the golden file can be written");
-    }
-    let expected = fs::read_to_string(&path).unwrap_or_default();
-    let lines = expected.lines().zip(actual.lines()).enumerate();
-    if let Some((number, (expected, actual))) = lines.into_iter().find(|(_, (expected, actual))| expected != actual) {
-        panic!("{name}:{}: expected\n{expected}\nbut found\n{actual}", number + 1);
-    }
-    assert_eq!(expected.len(), actual.len(), "{name} has the same number of lines");
-}
-
 #[test]
 fn patterns_are_explained_in_words_as_request_and_as_command() {
     let checked = checked("chat.kf");
     assert!(!checked.has_errors(), "{:#?}", checked.diagnostics);
-    compare("chat.txt", &text::text(&explain(&checked, "*")));
+    compare(&folder().join("chat.txt"), &text::text(&explain(&checked, "*")));
 }
 
 #[test]
 fn an_explanation_is_json_too() {
     let explained = explain(&checked("chat.kf"), "messagesAfter");
     let printed = serde_json::to_string_pretty(&explained).expect("an explanation can be printed");
-    compare("messagesAfter.json", &format!("{printed}\n"));
+    compare(&folder().join("messagesAfter.json"), &format!("{printed}\n"));
 }
 
 #[test]

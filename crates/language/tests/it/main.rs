@@ -3,11 +3,13 @@
 mod document;
 mod editor;
 mod explain;
+mod golden;
 mod import;
 mod index_of_rules;
 mod keys;
 mod names;
 mod plans;
+mod planted;
 mod rules;
 mod scalars;
 mod schema;
