@@ -11,7 +11,6 @@
 //! 4. It returns an answer or a [`FlowError`], which the server converts to a problem document.
 
 mod client;
-mod exposed;
 mod flow;
 mod host;
 mod job;
@@ -23,7 +22,6 @@ pub mod token;
 mod token_keys;
 
 pub use client::Client;
-pub use exposed::exposed_mode;
 pub use flow::{Flow, FlowCall, FlowError, account_of};
 pub use host::Host;
 pub use job::Job;

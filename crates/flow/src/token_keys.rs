@@ -20,14 +20,12 @@ use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED, ED25519, ParsedPublicKey, Rs
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk};
 use jsonwebtoken::{Algorithm, DecodingKey, DecodingKeyKind, EncodingKey, Header};
 use keyform_core::World as _;
-use keyform_world::SystemWorld;
+use keyform_world::{SystemWorld, exposed_mode};
 use rustls_pki_types::SubjectPublicKeyInfoDer;
 use rustls_pki_types::pem::PemObject as _;
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
-
-use crate::exposed::exposed_mode;
 
 /// RFC 7518 requires HS256 keys of at least the hash size, because a shorter secret is easier to guess than the hash.
 const SECRET_BYTES_MIN: usize = 32;

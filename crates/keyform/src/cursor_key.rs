@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use keyform_core::World as _;
 use keyform_engine::owner_only;
-use keyform_world::SystemWorld;
+use keyform_world::{SystemWorld, exposed_mode};
 
 /// Length of a key in bytes.
 pub const KEY_BYTES: usize = 32;
@@ -103,17 +103,11 @@ fn parse(text: &str) -> Option<[u8; KEY_BYTES]> {
     Some(key)
 }
 
-#[cfg(unix)]
 fn refuse_exposed(file: &Path) -> Result<(), CursorKeyError> {
-    use std::os::unix::fs::PermissionsExt as _;
-    let data = fs::metadata(file).map_err(|error| CursorKeyError::Io(file.to_owned(), error))?;
-    let exposed = data.is_file() && data.permissions().mode() & 0o077 != 0;
-    if exposed { Err(CursorKeyError::Exposed(file.to_owned())) } else { Ok(()) }
-}
-
-#[cfg(not(unix))]
-fn refuse_exposed(_: &Path) -> Result<(), CursorKeyError> {
-    Ok(())
+    match exposed_mode(file).map_err(|error| CursorKeyError::Io(file.to_owned(), error))? {
+        Some(_) => Err(CursorKeyError::Exposed(file.to_owned())),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use keyform_engine::owner_only;
 use keyform_runtime::seal::{FieldKey, KeyId, Keyring, SealError};
-use keyform_world::SystemWorld;
+use keyform_world::{SystemWorld, exposed_mode};
 use zeroize::Zeroizing;
 
 /// Environment variable with the path of the key file.
@@ -215,15 +215,10 @@ fn failed(doing: &'static str, file: &Path) -> impl FnOnce(io::Error) -> FieldKe
 }
 
 fn refuse_exposed(file: &Path) -> Result<(), FieldKeysError> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = fs::metadata(file).map_err(failed("read", file))?.permissions().mode() & 0o7777;
-        if mode & 0o077 != 0 {
-            return Err(FieldKeysError::Exposed { file: file.to_owned(), mode });
-        }
+    match exposed_mode(file).map_err(failed("read", file))? {
+        Some(mode) => Err(FieldKeysError::Exposed { file: file.to_owned(), mode }),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 #[cfg(test)]

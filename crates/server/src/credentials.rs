@@ -14,8 +14,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use keyform_core::World as _;
-use keyform_flow::exposed_mode;
 use keyform_world::SystemWorld;
+use keyform_world::exposed_mode;
 use zeroize::Zeroizing;
 
 const ADVICE: &str = "# Access keys of keyform: one per line, id and secret. Keep this file secret.\n";

@@ -1,11 +1,11 @@
 //! Ids made of time and randomness.
 
-use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
+
+use ulid::Ulid;
 
 use super::World;
 
-const CROCKFORD: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /// Letters and digits that are not easily confused.
 const LEGIBLE: &[u8; 32] = b"23456789abcdefghjkmnpqrstuvwxyzA";
 const RANDOM_BITS: u32 = 80;
@@ -34,8 +34,7 @@ impl Ulids {
         } else {
             (last.0, last.1 + 1)
         };
-        let bits = u128::from(last.0) << RANDOM_BITS | last.1;
-        (0..26).rev().map(|place| char::from(CROCKFORD[(bits >> (5 * place) & 31) as usize])).collect()
+        Ulid::from_parts(last.0, last.1).to_string()
     }
 }
 
@@ -43,10 +42,7 @@ impl Ulids {
 pub(super) fn uuid(world: &(impl World + ?Sized)) -> String {
     let mut bytes = [0; 16];
     world.fill(&mut bytes);
-    bytes[6] = bytes[6] & 0x0f | 0x40;
-    bytes[8] = bytes[8] & 0x3f | 0x80;
-    let hex = hex(&bytes);
-    format!("{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+    uuid::Builder::from_random_bytes(bytes).into_uuid().to_string()
 }
 
 pub(super) fn code(world: &(impl World + ?Sized), length: usize) -> String {
@@ -58,14 +54,7 @@ pub(super) fn code(world: &(impl World + ?Sized), length: usize) -> String {
 pub(super) fn token(world: &(impl World + ?Sized), bytes: usize) -> String {
     let mut random = vec![0; bytes];
     world.fill(&mut random);
-    hex(&random)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("a string takes all text");
-        text
-    })
+    hex::encode(random)
 }
 
 #[cfg(test)]

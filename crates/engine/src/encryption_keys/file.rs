@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use keyform_world::exposed_mode;
 use zeroize::Zeroizing;
 
 use super::KeyError;
@@ -68,15 +69,10 @@ pub(super) fn lock(file: &Path) -> Result<File, KeyError> {
 
 /// Rejects a file that other accounts can read.
 pub(super) fn refuse_exposed(file: &Path) -> Result<(), KeyError> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = fs::metadata(file).map_err(KeyError::io("read", file))?.permissions().mode() & 0o7777;
-        if mode & 0o077 != 0 {
-            return Err(KeyError::Exposed { file: file.to_owned(), mode });
-        }
+    match exposed_mode(file).map_err(KeyError::io("read", file))? {
+        Some(mode) => Err(KeyError::Exposed { file: file.to_owned(), mode }),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn write_temporary(file: &Path, text: &str) -> Result<(), KeyError> {

@@ -2,7 +2,7 @@
 
 use twox_hash::XxHash3_64;
 
-use crate::calendar::civil_date;
+use crate::calendar;
 use crate::catalog::Stream;
 use crate::engine::EngineSettings;
 
@@ -44,10 +44,7 @@ fn account_key_id(account: &str) -> String {
 
 /// Returns the label of a stream created at that time, such as `2026-11-15T12:00:00.000`.
 pub(crate) fn stream_label(created_ms: u64) -> String {
-    let (days, ms) = (created_ms / 86_400_000, created_ms % 86_400_000);
-    let (year, month, day) = civil_date(days);
-    let (hour, minute, second) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{:03}", ms % 1000)
+    calendar::utc_millisecond(created_ms)
 }
 
 #[cfg(test)]
