@@ -2,7 +2,7 @@
 //! page.
 //!
 //! 1. Exactly one `Host` header that parses, equal to the host of an absolute request target. Otherwise 400.
-//! 2. A host that the server answers for ([`Hosts`](crate::host::Hosts)). Otherwise 421.
+//! 2. A host that the server answers for ([`Hosts`](crate::allowed_hosts::Hosts)). Otherwise 421.
 //! 3. In development mode only the origin distinguishes the developer's page from any other, so foreign origins get
 //! 403. With credentials or tokens, browsers attach nothing automatically, and pages of any origin may call.
 //!
@@ -12,7 +12,7 @@ use hyper::header::{HOST, ORIGIN};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Request, StatusCode, Version};
 
-use crate::host::{HostName, Hosts};
+use crate::allowed_hosts::{HostName, Hosts};
 use crate::reply::{self, Reply};
 use crate::security::Security;
 

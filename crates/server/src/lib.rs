@@ -17,6 +17,7 @@
 
 mod accept;
 mod admission;
+mod allowed_hosts;
 mod api;
 mod body;
 mod connection;
@@ -26,7 +27,6 @@ mod endpoint;
 mod error;
 mod framing;
 mod gate;
-mod host;
 mod metrics;
 mod metrics_port;
 mod observe;

@@ -21,9 +21,9 @@ use tokio::runtime::Builder;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use crate::allowed_hosts::Hosts;
 use crate::connection::HEAD_BYTES_MAX;
 use crate::gate;
-use crate::host::Hosts;
 use crate::reply::{self, Reply};
 use crate::route;
 use crate::security::Security;

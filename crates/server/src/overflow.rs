@@ -14,7 +14,7 @@ use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 
 use crate::admission::Refusal;
-use crate::host::{HostName, Hosts};
+use crate::allowed_hosts::{HostName, Hosts};
 use crate::shared::Shared;
 
 /// Maximum number of refused connections being read. Another one evicts the oldest.

@@ -10,9 +10,9 @@ use socket2::{Domain, Protocol, Socket, Type};
 use tokio::sync::{mpsc, watch};
 
 use crate::accept::Acceptor;
+use crate::allowed_hosts::{HostName, Hosts};
 use crate::descriptors;
 use crate::error::StartError;
-use crate::host::{HostName, Hosts};
 use crate::metrics_port::MetricsPort;
 use crate::security::Security;
 use crate::settings::{MetricsAddress, Probe, ServerSettings};

@@ -8,9 +8,9 @@ use keyform_live::read::Live;
 use tokio::sync::Semaphore;
 
 use crate::admission::Admissions;
+use crate::allowed_hosts::Hosts;
 use crate::api::{Authentication, Models};
 use crate::body::Budget;
-use crate::host::Hosts;
 use crate::metrics::Metrics;
 use crate::security::Security;
 use crate::settings::{Limits, Probe, ServerSettings, Timeouts};

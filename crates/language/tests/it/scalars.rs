@@ -187,7 +187,7 @@ fn the_reference_and_the_grammar_name_every_scalar() {
 const NAMED: [(&str, &str); 11] = [
     ("language/src/schema/field.rs", "a `string` is the only text without any form"),
     ("language/src/schema/resolve/expression.rs", "types of literals and functions"),
-    ("language/src/schema/resolve/place.rs", "a count is an `int`"),
+    ("language/src/schema/resolve/value_path.rs", "a count is an `int`"),
     ("language/src/bind/condition.rs", "a condition is a `bool`"),
     ("language/src/bind/evaluate.rs", "`today()` is a `date`"),
     ("language/src/explain/sample.rs", "generated ids and the time of a call"),
