@@ -46,6 +46,8 @@
 //! migration or copies of tables, depends on a crate below (`keyform-runtime`, `keyform-transfer`, `keyform-language`),
 //! which makes no promise of stability.
 
+#![warn(unreachable_pub)]
+
 pub mod application;
 #[cfg(feature = "aws")]
 pub mod aws;

@@ -7,7 +7,7 @@ use keyform::SystemWorld;
 use keyform::execute::BoxFuture;
 use keyform::{Attributes, Database, Error, ErrorCode, Execute, Item, Operation, Output};
 use keyform_language::Checked;
-use keyform_runtime::evolve::find::batch_get;
+use keyform_runtime::evolve::batch_get;
 use keyform_runtime::run::{Call, RunError, RunSettings, Runner};
 use keyform_transfer::{Export, Format};
 
