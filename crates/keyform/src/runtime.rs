@@ -2,7 +2,7 @@
 
 /// Calls of patterns.
 pub mod run {
-    pub use keyform_runtime::run::{Answer, Call, Caller, Found, Resumed, RunError, RunSettings, Runner};
+    pub use keyform_runtime::run::{Answer, Call, Caller, Found, RunError, RunSettings, Runner};
 }
 
 /// Keys of encrypted fields.

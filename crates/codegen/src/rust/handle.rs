@@ -149,7 +149,7 @@ const OPEN: &str = "    /// Opens the model on an embedded database and creates 
     }
 
     /// Resumes interrupted cascades. Call it at startup and periodically.
-    pub async fn resume_cascades(&self) -> Result<keyform::runtime::run::Resumed, keyform::CallError> {
+    pub async fn resume_cascades(&self) -> Result<keyform::Resumed, keyform::CallError> {
         self.calls.resume_cascades().await
     }
 
