@@ -14,6 +14,8 @@
 //!    `failure` converts an error of the service to a [`keyform_core::Error`] with its code, message, item and
 //!    cancellation reasons.
 
+#![warn(unreachable_pub)]
+
 mod batch;
 mod capacity;
 mod connect;

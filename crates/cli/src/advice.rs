@@ -4,11 +4,11 @@
 use std::error::Error;
 
 use keyform::KeyError;
-use keyform::runtime::deploy::DeployError;
-use keyform::runtime::evolve::MigrateError;
 use keyform::server::StartError;
-use keyform::transfer::CopyError;
-use keyform::{ModelFileError, OpenError, RehearseError};
+use keyform::{ModelFileError, OpenError};
+use keyform_runtime::deploy::DeployError;
+use keyform_runtime::evolve::MigrateError;
+use keyform_transfer::{CopyError, RehearseError};
 
 /// Returns which flag to use, from the error or the first of its causes that a flag remedies.
 pub(crate) fn flag(error: &(dyn Error + 'static)) -> Option<String> {

@@ -9,7 +9,7 @@
 //! 6. `model` contains the commands for models, `lsp` the language server for editors.
 //!
 //! `place` opens the store of a command, `elsewhere` is a remote store for a server, `live` follows reads on a server,
-//! `systems` lists the example systems, `applications` runs them, and `files` is their directory for data outside
+//! `key_files` stores the keys of cursors and fields, `systems` lists the example systems, `applications` runs them, and `files` is their directory for data outside
 //! items.
 //!
 //! Exit codes: 0 for success, 1 if a model has errors or refuses a call, 2 for invalid arguments or settings and for
@@ -25,6 +25,7 @@ mod demo;
 mod elsewhere;
 mod failure;
 mod files;
+mod key_files;
 mod keys;
 mod live;
 mod logging;

@@ -12,13 +12,12 @@ use clap::ArgMatches;
 use keyform::StoreError;
 use keyform::flow::{Host, Tables, TokenKeys};
 use keyform::runtime::run::Runner;
-use keyform::server::{
-    Credentials, Limits, MetricsAddress, Models, Running, Security, Server, ServerSettings, Timeouts,
-};
+use keyform::server::{Credentials, Limits, MetricsAddress, Models, Running, Server, ServerSettings, Timeouts};
 use keyform::{Database, Encryption, Execute, Ground, ModelFiles, OpenError, Options, Reload, SystemWorld};
 use keyform_language::bookkeeping::ANSWERS;
 use keyform_language::check::Target;
 use keyform_language::{Checked, Severity};
+use keyform_server::Security;
 use tokio::runtime::Runtime;
 
 use crate::applications::Applications;

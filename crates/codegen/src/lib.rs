@@ -2,6 +2,8 @@
 //!
 //! Each target is one entry of [`TARGETS`] and one module. The command line, the macro and the tests use this list.
 
+#![warn(unreachable_pub)]
+
 mod client;
 mod cloudformation;
 mod iam;

@@ -10,6 +10,8 @@
 //! [`capacity`] and [`limits`] hold the size and capacity-unit rules; [`table`] holds key schemas, indexes and table
 //! descriptions. [`world`] provides the clock, timer and randomness for all crates above.
 
+#![warn(unreachable_pub)]
+
 pub mod capacity;
 pub mod error;
 pub mod execute;

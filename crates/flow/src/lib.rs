@@ -10,6 +10,8 @@
 //!    [`BlockingPool`], and calls patterns of the model.
 //! 4. It returns an answer or a [`FlowError`], which the server converts to a problem document.
 
+#![warn(unreachable_pub)]
+
 mod client;
 mod flow;
 mod host;

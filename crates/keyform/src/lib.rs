@@ -32,35 +32,40 @@
 //!
 //! | task | names |
 //! |---|---|
-//! | embed the database | [`Database`], [`Options`], the requests in [`operation`], [`table`] and [`expression`] |
+//! | embed the database | [`Database`], [`Options`], [`ExecuteExt`] |
 //! | call a model from Rust | [`model!`], [`ModelOptions`], [`CallError`], the types of fields such as [`Ulid`] and [`Money`] |
+//! | call patterns by name | [`runtime`] |
 //! | write an application | [`application`], [`flow`], [`live`] |
 //! | serve it | [`serve`], [`serve_models`], [`ModelFiles`], [`server`] |
 //! | run on Amazon DynamoDB | `aws`, with the feature of that name |
-//! | check, run, deploy and migrate models without generated code | [`language`], [`runtime`], [`Rehearse`] |
-//! | keys of encrypted fields and of cursors | [`field_keys`], [`cursor_key`] |
-//! | move tables | [`transfer`] |
 //!
-//! [`typed`] supports generated code. The list is reviewed: a test compares it with `tests/public_api.txt`. A program
-//! that needs more depends on the crate below, such as `keyform-language`, which makes no promise of stability.
+//! The data of store requests is one group: [`operation`] has the requests and their outputs; [`table`], [`expression`],
+//! [`value`], [`capacity`], [`statement`] and [`error`] have their parts.
+//!
+//! The list is reviewed: a test compares it with `tests/public_api.txt`. A program that needs more, such as deployment,
+//! migration or copies of tables, depends on a crate below (`keyform-runtime`, `keyform-transfer`, `keyform-language`),
+//! which makes no promise of stability.
+
+#![warn(unreachable_pub)]
 
 pub mod application;
 #[cfg(feature = "aws")]
 pub mod aws;
-pub mod cursor_key;
+pub mod capacity;
 pub mod error;
+pub mod execute;
 pub mod expression;
-pub mod field_keys;
 pub mod flow;
-pub mod language;
 pub mod live;
 mod models;
-mod rehearse;
+pub mod operation;
 mod remote_probe;
 pub mod runtime;
 mod serve;
 pub mod server;
-pub mod transfer;
+pub mod statement;
+pub mod table;
+#[doc(hidden)]
 pub mod typed;
 pub mod value;
 
@@ -80,21 +85,29 @@ struct Applications;
 struct Readme;
 
 pub use keyform_core::{
-    AttributeValue, Attributes, Error, ErrorCode, Execute, ExecuteExt, Item, Number, Operation, Output, Value,
-    ValueRef, World, capacity, execute, operation, statement, table, world,
+    AttributeValue, Attributes, Error, ErrorCode, Execute, ExecuteExt, Item, Operation, Output, World,
 };
 pub use keyform_engine::encryption_keys::KeyError;
 pub use keyform_engine::store::{Durability, StoreError};
 pub use keyform_engine::{Database, Encryption, EngineSettings, OpenError, Options};
+pub use keyform_flow::ModelOptions;
 #[doc(inline)]
 pub use keyform_macros::model;
+pub use keyform_runtime::run::Resumed;
 pub use keyform_world::SystemWorld;
 pub use models::{Ground, ModelFileError, ModelFiles, Reload};
-pub use rehearse::{Rehearsal, Rehearse, RehearseError, Stage};
+#[doc(hidden)]
 pub use serde;
 pub use serde_json;
 pub use serve::{serve, serve_models};
-pub use typed::{
-    Binary, CallError, ChangeEvent, Date, Decimal, EntityChange, Epoch, EpochMs, Items, ModelOptions, Money, Page,
-    Pages, Secret, Timestamp, Ulid, Uuid,
-};
+pub use typed::attribute::ToAttribute;
+pub use typed::binary::Binary;
+pub use typed::call::Calls;
+pub use typed::change::{ChangeEvent, EntityChange};
+pub use typed::error::{CallError, WrongItem, WrongText};
+pub use typed::id::{TextForm, Ulid, Uuid, check_text};
+pub use typed::number::{Decimal, Money};
+pub use typed::pages::{Items, Page, Pages, PagesStream};
+pub use typed::record::FromAttributes;
+pub use typed::secret::Secret;
+pub use typed::time::{Date, Epoch, EpochMs, Timestamp};

@@ -14,7 +14,5 @@ pub mod read {
 
 /// Code that the model calls on changes.
 pub mod handle {
-    pub use keyform_live::handle::{
-        Begin, DeadLetter, DeadLetters, EntityChange, HandleError, HandlerSettings, Handlers, Redriven, RunningHandlers,
-    };
+    pub use keyform_live::handle::{Begin, EntityChange, HandleError, HandlerSettings, Handlers, RunningHandlers};
 }

@@ -17,7 +17,6 @@ use keyform_runtime::run::{RunError, RunSettings, Runner};
 use keyform_server::{Difference, Models, Served};
 
 use crate::application::Application;
-use crate::cursor_key;
 
 /// Models loaded from files. Tables are created before a model's first call.
 ///
@@ -140,8 +139,8 @@ impl ModelFiles {
         database: &Database,
         variables: BTreeMap<String, String>,
     ) -> Result<Self, ModelFileError> {
-        let settings = RunSettings { variables, cursor_key: cursor_key::random(), ..RunSettings::default() };
         let (store, world) = (Arc::new(database.clone()), keyform_world::system());
+        let settings = RunSettings { variables, cursor_key: world.random(), ..RunSettings::default() };
         Self::open_on(paths, Ground { store, tables: Tables::Made, settings, world })
     }
 

@@ -1,3 +1,5 @@
 //! Parts of attribute values, and views into encoded items.
 
-pub use keyform_core::value::{AttributeType, CorruptItem, Elements, Entries, ListRef, MapRef, NumberError, SetRef};
+pub use keyform_core::value::{
+    AttributeType, CorruptItem, Elements, Entries, ListRef, MapRef, Number, NumberError, SetRef, Value, ValueRef,
+};

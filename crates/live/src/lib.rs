@@ -11,6 +11,8 @@
 //! 4. [`handle::Handlers`] calls application code on changes.
 //! 5. [`message`] defines the JSON messages exchanged with remote clients.
 
+#![warn(unreachable_pub)]
+
 pub mod feed;
 pub mod handle;
 pub mod message;

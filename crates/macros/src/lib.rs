@@ -5,6 +5,8 @@
 //! 3. `keyform_codegen` generates the code, identical to the output of `keyform generate rust` (ADR 0018), and the
 //!    macro expands to it.
 
+#![warn(unreachable_pub)]
+
 mod path;
 
 use std::fs;

@@ -8,6 +8,8 @@
 //! The caller injects the clock, randomness and sleeping ([`keyform_core::World`]). The crate depends on neither the
 //! engine nor HTTP.
 
+#![warn(unreachable_pub)]
+
 mod contention;
 pub mod deploy;
 pub mod evolve;

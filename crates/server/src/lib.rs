@@ -15,6 +15,8 @@
 //!    tokens.
 //! 7. `reply` adds the headers that SDKs expect; `observe` counts and logs the request.
 
+#![warn(unreachable_pub)]
+
 mod accept;
 mod admission;
 mod allowed_hosts;

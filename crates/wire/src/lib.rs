@@ -27,6 +27,8 @@
 //! assert_eq!(answer, br#"{"__type":"com.amazon.coral.service#SerializationException"}"#);
 //! ```
 
+#![warn(unreachable_pub)]
+
 mod answer;
 mod echo;
 mod expressions;

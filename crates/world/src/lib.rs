@@ -8,6 +8,8 @@
 //! [`World`](keyform_core::World) itself is in `keyform-core`, so that a crate can take a world without depending on
 //! this one.
 
+#![warn(unreachable_pub)]
+
 mod exposed;
 mod system;
 #[cfg(feature = "testing")]

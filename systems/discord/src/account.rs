@@ -5,8 +5,7 @@
 
 use keyform::flow::{FlowError, Tables};
 use keyform::runtime::run::{Call, RunError};
-use keyform::typed::{FromAttributes as _, check_text};
-use keyform::{AttributeValue, Attributes, Secret, Timestamp};
+use keyform::{AttributeValue, Attributes, FromAttributes as _, Secret, TextForm, Timestamp, check_text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -76,8 +75,7 @@ impl Service {
     /// # Errors
     /// `EmailTaken`, `WeakPassword`, or an invalid address or name.
     pub async fn register(&self, who: Registration, token: Option<&str>) -> Result<Session, FlowError> {
-        let email = check_text(who.email, keyform::typed::Form::Email)
-            .map_err(|error| FlowError::Arguments(error.to_string()))?;
+        let email = check_text(who.email, TextForm::Email).map_err(|error| FlowError::Arguments(error.to_string()))?;
         let username = username(&who.username)?;
         let password = who.password.expose();
         password::check(password, &email, &username).map_err(weak)?;

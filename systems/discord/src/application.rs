@@ -1,9 +1,8 @@
 //! The chat as an application: its flows and its sample data.
 
-use keyform::CallError;
 use keyform::application::{Application, claims};
 use keyform::flow::{Flow, FlowCall, FlowError, Host};
-use keyform::typed::{Form, check_text};
+use keyform::{CallError, TextForm, check_text};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -105,7 +104,7 @@ fn accounts(service: &Service) -> [Flow; 4] {
 /// Normalizes an address as the model does, and rejects what is not an address, so that no other spelling evades the
 /// rate limit.
 fn account_of(email: &str) -> Result<String, FlowError> {
-    check_text(email.to_owned(), Form::Email).map_err(|error| FlowError::Arguments(error.to_string()))
+    check_text(email.to_owned(), TextForm::Email).map_err(|error| FlowError::Arguments(error.to_string()))
 }
 
 fn lists(service: &Service) -> [Flow; 5] {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use keyform::flow::{Attempts, Client, FlowError, Rate, Throttled};
-use keyform::typed::{Form, check_text};
+use keyform::{TextForm, check_text};
 
 use crate::Helpmaton;
 
@@ -75,5 +75,5 @@ impl Helpmaton {
 /// # Errors
 /// [`FlowError::Arguments`] if the text is not an address.
 pub(crate) fn mailbox(email: &str) -> Result<String, FlowError> {
-    check_text(email.to_owned(), Form::Email).map_err(|error| FlowError::Arguments(error.to_string()))
+    check_text(email.to_owned(), TextForm::Email).map_err(|error| FlowError::Arguments(error.to_string()))
 }

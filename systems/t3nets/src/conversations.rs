@@ -7,8 +7,7 @@
 use keyform::flow::{Host, Tables};
 use keyform::live::handle::EntityChange;
 use keyform::runtime::run::{Call, Caller as RunCaller, Runner};
-use keyform::typed::{FromAttributes, ToAttribute, refused};
-use keyform::{Attributes, CallError};
+use keyform::{Attributes, CallError, FromAttributes, ToAttribute};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::OnceCell;
@@ -140,7 +139,7 @@ impl Recorder {
         let runner = self.t3nets.calls().runner();
         self.make_answers(runner).await?;
         let call = Call { arguments: arguments(turn), caller: claims(caller), cursor: None, token: None };
-        let found = runner.write_once("saveTurn", &call, key).await.map_err(refused::<SaveTurnError>)?;
+        let found = runner.write_once("saveTurn", &call, key).await.map_err(SaveTurnError::from)?;
         let found = found.ok_or(SaveTurnError::Failed(CallError::Gone))?;
         Turn::from_attributes(found.fields).map_err(|wrong| SaveTurnError::Failed(wrong.into()))
     }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use keyform::WrongText;
 use keyform::flow::{FlowError, Host};
-use keyform::typed::WrongText;
 use serde_json::{Map, Value};
 
 use crate::channels::{self, Channel, ChannelType};

@@ -13,10 +13,10 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use keyform::expression::{Substitutions, parse_key_condition};
-use keyform::operation::{BatchWriteItem, CreateTable, GetItem, Operation, PutItem, Query, WriteRequest};
+use keyform::operation::{BatchWriteItem, CreateTable, GetItem, PutItem, Query, WriteRequest};
 use keyform::Durability;
 use keyform::table::{KeySchema, ScalarType};
-use keyform::{Attributes, Database, Encryption, Options};
+use keyform::{Attributes, Database, Encryption, Operation, Options};
 use keyform_driver::process::cpu_time;
 
 const ROUNDS: usize = 5;

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
 use keyform::expression::{Substitutions, parse_key_condition, parse_update};
-use keyform::operation::{CreateTable, GetItem, Operation, PutItem, Query, UpdateItem};
+use keyform::operation::{CreateTable, GetItem, PutItem, Query, UpdateItem};
 use keyform::table::{KeySchema, ScalarType};
-use keyform::{AttributeValue, Attributes, Database, Encryption, Error, Options, Output};
+use keyform::{AttributeValue, Attributes, Database, Encryption, Error, Operation, Options, Output};
 
 /// Number of large items.
 pub const ITEMS: usize = 10_000;

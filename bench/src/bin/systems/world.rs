@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use keyform::runtime::seal::{FieldKey, Keyring};
+use keyform_runtime::seal::{FieldKey, Keyring};
 use keyform::{Execute, ModelOptions, Money, Ulid, Uuid};
 use keyform_agencies::model::{Agencies, AgencyId};
 use keyform_discord::model::{ChannelId, CreateServerInput, Discord, ServerId, UserId};

@@ -19,12 +19,13 @@ use std::time::Duration;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 use keyform::Durability;
+use keyform::SystemWorld;
 use keyform::aws::Timeouts;
 use keyform::runtime::seal::Keyring;
-use keyform::{SystemWorld, cursor_key, field_keys};
 use tracing::level_filters::LevelFilter;
 
 use crate::failure::Failure;
+use crate::key_files::{cursor, field};
 pub(crate) use setting::{SETTINGS, Setting};
 
 /// Resolved settings.
@@ -203,11 +204,11 @@ impl Config {
 
     /// Returns the key that signs cursors. A file that was named must exist; the one in the configuration folder is
     /// created. Without a home directory, and in memory, cursors are valid only in this process.
-    pub(crate) fn cursor_key(&self) -> Result<[u8; cursor_key::KEY_BYTES], Failure> {
+    pub(crate) fn cursor_key(&self) -> Result<[u8; cursor::KEY_BYTES], Failure> {
         match (&self.cursor_key_file, &self.folder) {
-            (Some(file), _) => Ok(cursor_key::read(file)?),
-            (None, Some(folder)) if !self.in_memory => Ok(cursor_key::read_or_make(&folder.join("cursor.key"))?),
-            _ => Ok(cursor_key::random()),
+            (Some(file), _) => Ok(cursor::read(file)?),
+            (None, Some(folder)) if !self.in_memory => Ok(cursor::read_or_make(&folder.join("cursor.key"))?),
+            _ => Ok(cursor::random()),
         }
     }
 
@@ -217,15 +218,15 @@ impl Config {
     /// operator must create them.
     pub(crate) fn field_keys(&self) -> Result<Option<Arc<Keyring>>, Failure> {
         let given = match &self.field_keys_file {
-            Some(file) => Some(field_keys::load(file)?),
-            None => field_keys::from_environment(|name| std::env::var(name).ok())?,
+            Some(file) => Some(field::load(file)?),
+            None => field::from_environment(|name| std::env::var(name).ok())?,
         };
         let ring = match (given, &self.folder) {
             (Some(ring), _) => Some(ring),
             (None, _) if self.in_memory => Some(Keyring::generate(&SystemWorld)),
-            (None, Some(folder)) if self.is_embedded() => Some(field_keys::load_or_create(&folder.join("field.keys"))?),
+            (None, Some(folder)) if self.is_embedded() => Some(field::load_or_create(&folder.join("field.keys"))?),
             (None, Some(folder)) if folder.join("field.keys").exists() => {
-                Some(field_keys::load(&folder.join("field.keys"))?)
+                Some(field::load(&folder.join("field.keys"))?)
             }
             (None, _) => None,
         };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::{Arg, ArgMatches, Command, value_parser};
 use keyform::SystemWorld;
-use keyform::transfer::{Export, Format, export};
+use keyform_transfer::{Export, Format, export};
 
 use crate::failure::Failure;
 use crate::open_store::{self, NAMES, OpenStore};

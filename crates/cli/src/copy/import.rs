@@ -8,9 +8,9 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use keyform::SystemWorld;
 use keyform::operation::CreateTable;
 use keyform::table::{KeySchema, ScalarType};
-use keyform::transfer::{Format, Import, import};
 use keyform::{ErrorCode, Execute, ExecuteExt};
 use keyform_runtime::deploy::{self, Patience};
+use keyform_transfer::{Format, Import, import};
 
 use crate::failure::Failure;
 use crate::open_store::{self, OpenStore};

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use keyform::operation::ListTables;
-use keyform::transfer::{Checkpoint, Copier, CopySettings, Follow};
 use keyform::{Execute, ExecuteExt, SystemWorld};
+use keyform_transfer::{Checkpoint, Copier, CopySettings, Follow};
 use tokio::sync::watch;
 
 use crate::failure::Failure;

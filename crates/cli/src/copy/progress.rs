@@ -4,8 +4,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
-use keyform::transfer::{Phase, Progress};
 use keyform::{SystemWorld, World as _};
+use keyform_transfer::{Phase, Progress};
 
 use crate::output;
 

@@ -1,6 +1,6 @@
 //! Conversion between byte offsets and the protocol's positions: lines from 0, columns in UTF-16 units.
 
-use keyform::language::Span;
+use keyform_language::Span;
 use lsp_types::{Position, Range};
 
 /// Returns the position of a byte offset.

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use clap::{Arg, ArgMatches, Command};
 use keyform::SystemWorld;
-use keyform::field_keys;
-use keyform::language::Checked;
 use keyform::runtime::run::{RunSettings, Runner};
-use keyform::runtime::seal::{KeyId, Keyring};
+use keyform_language::Checked;
+use keyform_runtime::seal::{KeyId, Keyring};
 
 use crate::failure::Failure;
+use crate::key_files::field as field_keys;
 use crate::open_store::{self, OpenStore};
 use crate::output;
 

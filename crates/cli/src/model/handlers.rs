@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use keyform::language::Checked;
-use keyform::live::handle::{DeadLetter, DeadLetters, HandlerSettings};
+use keyform_language::Checked;
+use keyform_live::handle::{DeadLetter, DeadLetters, HandlerSettings};
 use keyform_runtime::run::json;
 use serde_json::{Value, json};
 

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use indicatif::{ProgressBar, ProgressStyle};
 use keyform::SystemWorld;
-use keyform::language::Checked;
-use keyform::{Rehearsal, Rehearse, Stage};
+use keyform_language::Checked;
 use keyform_runtime::evolve::state::{Counts, State};
 use keyform_runtime::evolve::{MigrateError, Migration, Pace, Progress, RolledBack, Verified};
+use keyform_transfer::{Rehearsal, Rehearse, Stage};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -197,7 +197,7 @@ fn stage(arguments: &ArgMatches) -> Stage {
 }
 
 /// Reports the progress of copying every thousand items, because a copy in the store may take long.
-fn copied(progress: &keyform::transfer::Progress) {
+fn copied(progress: &keyform_transfer::Progress) {
     if progress.items.is_multiple_of(1000) && progress.items > 0 {
         output::note(&format!("copying {}: {} of about {}", progress.table, progress.items, progress.items_total));
     }

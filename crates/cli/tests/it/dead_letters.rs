@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keyform::SystemWorld;
-use keyform::language::Checked;
-use keyform::live::handle::{HandlerSettings, Handlers};
 use keyform::runtime::run::{Call, RunSettings, Runner};
 use keyform::{Database, Execute, server};
+use keyform_language::Checked;
+use keyform_live::handle::{HandlerSettings, Handlers};
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
@@ -90,7 +90,7 @@ impl Program {
     }
 
     /// Waits until the dead letters satisfy the predicate.
-    async fn until(&self, is_so: impl Fn(&[keyform::live::handle::DeadLetter]) -> bool) {
+    async fn until(&self, is_so: impl Fn(&[keyform_live::handle::DeadLetter]) -> bool) {
         let waited = async {
             while !is_so(&self.handlers.dead_letters("deliver").await.unwrap()) {
                 // Dead letters are written after the last call of the handler.

@@ -107,7 +107,7 @@ pub(super) fn print(types: &Types<'_>, items: &Items, methods: &str) -> String {
     }
     let mut code = docs::comment(0, &about);
     code.push_str(&format!(
-        "#[derive(Clone, Debug)]\npub struct {0} {{\n    calls: keyform::typed::Calls,\n}}\n\nimpl {0} {{\n{OPEN}",
+        "#[derive(Clone, Debug)]\npub struct {0} {{\n    calls: keyform::Calls,\n}}\n\nimpl {0} {{\n{OPEN}",
         items.handle
     ));
     if model.caller.is_some() {
@@ -139,7 +139,7 @@ const OPEN: &str = "    /// Opens the model on an embedded database and creates 
         store: impl keyform::Execute + 'static,
         options: keyform::ModelOptions,
     ) -> Result<Self, keyform::CallError> {
-        let calls = keyform::typed::Calls::new(Self::SOURCE, std::sync::Arc::new(store), options)?;
+        let calls = keyform::Calls::new(Self::SOURCE, std::sync::Arc::new(store), options)?;
         Ok(Self { calls })
     }
 
@@ -149,7 +149,7 @@ const OPEN: &str = "    /// Opens the model on an embedded database and creates 
     }
 
     /// Resumes interrupted cascades. Call it at startup and periodically.
-    pub async fn resume_cascades(&self) -> Result<keyform::typed::Resumed, keyform::CallError> {
+    pub async fn resume_cascades(&self) -> Result<keyform::Resumed, keyform::CallError> {
         self.calls.resume_cascades().await
     }
 
@@ -163,7 +163,7 @@ const OPEN: &str = "    /// Opens the model on an embedded database and creates 
 
     /// Returns the untyped calls, for what has no typed form.
     #[must_use]
-    pub fn calls(&self) -> &keyform::typed::Calls {
+    pub fn calls(&self) -> &keyform::Calls {
         &self.calls
     }
 ";

@@ -18,7 +18,7 @@ use keyform_live::handle::{EntityChange, HandleError, Handlers};
 use keyform_runtime::run::{Caller, Runner};
 use keyform_server::Served;
 
-use crate::typed::{Calls, FromAttributes};
+use crate::{Calls, FromAttributes};
 
 pub use running::RunningApplication;
 

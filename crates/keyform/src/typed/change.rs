@@ -90,6 +90,7 @@ pub(super) fn of<T: FromChange>(runner: &Runner, table: &str, record: &ChangeRec
 
 /// Implements [`FromChange`](crate::typed::FromChange) for an enum: each variant with the number of its entity. The
 /// enum must also have the variant `Unknown`.
+#[doc(hidden)]
 #[macro_export]
 macro_rules! changes {
     ($name:ident { $($variant:ident = $number:literal),* $(,)? }) => {
@@ -98,7 +99,7 @@ macro_rules! changes {
             fn from_change(
                 entity: usize,
                 change: $crate::EntityChange<$crate::runtime::run::Found>,
-            ) -> ::std::result::Result<Self, $crate::typed::WrongItem> {
+            ) -> ::std::result::Result<Self, $crate::WrongItem> {
                 ::std::result::Result::Ok(match entity {
                     $($number => Self::$variant(::std::boxed::Box::new($crate::EntityChange::of(change)?)),)*
                     _ => Self::Unknown,
@@ -113,19 +114,20 @@ macro_rules! changes {
 }
 
 /// Implements [`FromFound`](crate::typed::FromFound) for an enum: each variant with the number of its entity.
+#[doc(hidden)]
 #[macro_export]
 macro_rules! entities {
     ($name:ident { $($variant:ident = $number:literal),* $(,)? }) => {
         impl $crate::typed::FromFound for $name {
             fn from_found(
                 found: $crate::runtime::run::Found,
-            ) -> ::std::result::Result<Self, $crate::typed::WrongItem> {
+            ) -> ::std::result::Result<Self, $crate::WrongItem> {
                 match found.entity.0 {
                     $($number => {
-                        let item = $crate::typed::FromAttributes::from_attributes(found.fields)?;
+                        let item = $crate::FromAttributes::from_attributes(found.fields)?;
                         ::std::result::Result::Ok(Self::$variant(::std::boxed::Box::new(item)))
                     })*
-                    _ => ::std::result::Result::Err($crate::typed::WrongItem {
+                    _ => ::std::result::Result::Err($crate::WrongItem {
                         entity: stringify!($name),
                         attribute: "",
                     }),

@@ -10,7 +10,7 @@ use super::WrongText;
 
 /// Required form of an id's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum TextForm {
     /// 26 characters of Crockford's base 32.
     Ulid,
     /// 36 characters in hexadecimal with dashes.
@@ -23,7 +23,7 @@ pub enum Form {
     Text(Option<i64>, Option<i64>),
 }
 
-impl Form {
+impl TextForm {
     fn kind(self) -> Type {
         let bounds = |min, max| Bounds { min, max };
         match self {
@@ -56,8 +56,8 @@ impl Form {
 ///
 /// # Errors
 /// The text does not have the form.
-pub fn check_text(text: String, form: Form) -> Result<String, WrongText> {
-    let text = if form == Form::Email { text.trim().to_lowercase() } else { text };
+pub fn check_text(text: String, form: TextForm) -> Result<String, WrongText> {
+    let text = if form == TextForm::Email { text.trim().to_lowercase() } else { text };
     let value = text.into();
     match (fits(&value, &form.kind()), value) {
         (true, keyform_core::AttributeValue::S(text)) => Ok(text),
@@ -77,18 +77,19 @@ pub fn check_text(text: String, form: Form) -> Result<String, WrongText> {
 /// let code: OrderCode = "A-17".parse()?;
 /// assert_eq!(code.to_string(), "A-17");
 /// assert!("no spaces".parse::<OrderCode>().is_err());
-/// # Ok::<(), keyform::typed::WrongText>(())
+/// # Ok::<(), keyform::WrongText>(())
 /// ```
+#[doc(hidden)]
 #[macro_export]
 macro_rules! text_id {
     ($name:ident, Ulid) => {
-        $crate::text_id! { $name, $crate::typed::Form::Ulid, $crate::Ulid }
+        $crate::text_id! { $name, $crate::TextForm::Ulid, $crate::Ulid }
     };
     ($name:ident, Uuid) => {
-        $crate::text_id! { $name, $crate::typed::Form::Uuid, $crate::Uuid }
+        $crate::text_id! { $name, $crate::TextForm::Uuid, $crate::Uuid }
     };
     ($name:ident, $form:ident $(($min:expr, $max:expr))?) => {
-        $crate::text_id! { @ $name, $crate::typed::Form::$form $(($min, $max))? }
+        $crate::text_id! { @ $name, $crate::TextForm::$form $(($min, $max))? }
     };
     // An id of a common form can be created from any other value of that form.
     ($name:ident, $form:expr, $common:ty) => {
@@ -115,8 +116,8 @@ macro_rules! text_id {
             /// The text does not have the id's form.
             pub fn new(
                 text: impl ::std::convert::Into<::std::string::String>,
-            ) -> ::std::result::Result<Self, $crate::typed::WrongText> {
-                $crate::typed::check_text(text.into(), $form).map(Self)
+            ) -> ::std::result::Result<Self, $crate::WrongText> {
+                $crate::check_text(text.into(), $form).map(Self)
             }
 
             /// Returns the id as text.
@@ -139,7 +140,7 @@ macro_rules! text_id {
         }
 
         impl ::std::str::FromStr for $name {
-            type Err = $crate::typed::WrongText;
+            type Err = $crate::WrongText;
 
             fn from_str(text: &str) -> ::std::result::Result<Self, Self::Err> {
                 Self::new(text)
@@ -147,7 +148,7 @@ macro_rules! text_id {
         }
 
         impl ::std::convert::TryFrom<::std::string::String> for $name {
-            type Error = $crate::typed::WrongText;
+            type Error = $crate::WrongText;
 
             fn try_from(text: ::std::string::String) -> ::std::result::Result<Self, Self::Error> {
                 Self::new(text)
@@ -155,7 +156,7 @@ macro_rules! text_id {
         }
 
         impl ::std::convert::TryFrom<&str> for $name {
-            type Error = $crate::typed::WrongText;
+            type Error = $crate::WrongText;
 
             fn try_from(text: &str) -> ::std::result::Result<Self, Self::Error> {
                 Self::new(text)
@@ -186,7 +187,7 @@ macro_rules! text_id {
             }
         }
 
-        impl $crate::typed::ToAttribute for $name {
+        impl $crate::ToAttribute for $name {
             fn to_attribute(&self) -> ::std::option::Option<$crate::AttributeValue> {
                 ::std::option::Option::Some($crate::AttributeValue::S(self.0.clone()))
             }
@@ -213,6 +214,7 @@ macro_rules! text_id {
 ///
 /// assert_eq!(OrderNumber(7).to_string(), "7");
 /// ```
+#[doc(hidden)]
 #[macro_export]
 macro_rules! int_id {
     ($name:ident) => {
@@ -256,9 +258,9 @@ macro_rules! int_id {
             }
         }
 
-        impl $crate::typed::ToAttribute for $name {
+        impl $crate::ToAttribute for $name {
             fn to_attribute(&self) -> ::std::option::Option<$crate::AttributeValue> {
-                $crate::typed::ToAttribute::to_attribute(&self.0)
+                $crate::ToAttribute::to_attribute(&self.0)
             }
         }
 
@@ -274,13 +276,13 @@ macro_rules! int_id {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ulid(String);
 
-crate::text_id! { @ Ulid, Form::Ulid }
+crate::text_id! { @ Ulid, TextForm::Ulid }
 
 /// UUID that does not belong to a particular entity.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Uuid(String);
 
-crate::text_id! { @ Uuid, Form::Uuid }
+crate::text_id! { @ Uuid, TextForm::Uuid }
 
 impl Ulid {
     /// Generates a ULID from the system's clock and randomness. It sorts after all earlier ones of this process.

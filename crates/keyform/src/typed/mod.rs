@@ -1,5 +1,5 @@
 //! Support library for the code that [`model!`](crate::model!) and `keyform generate rust` generate from a model (ADR
-//! 0018).
+//! 0018). What only that code names is hidden in the documentation; what applications name is in the root of the crate.
 //!
 //! Life of a typed call:
 //!
@@ -12,32 +12,32 @@
 //!
 //! [`FromChange`] converts stream changes to variants of a model's enum.
 
-mod attribute;
-mod binary;
-mod call;
-mod change;
-mod error;
-mod id;
+pub(crate) mod attribute;
+pub(crate) mod binary;
+pub(crate) mod call;
+pub(crate) mod change;
+pub(crate) mod error;
+pub(crate) mod id;
 mod json;
-mod number;
+pub(crate) mod number;
 mod one_of;
 mod outcome;
-mod pages;
-mod record;
-mod secret;
-mod time;
+pub(crate) mod pages;
+pub(crate) mod record;
+pub(crate) mod secret;
+pub(crate) mod time;
 
-pub use attribute::{FromAttribute, ToAttribute};
-pub use binary::Binary;
-pub use call::{Call, Calls, Parts};
-pub use change::{ChangeEvent, EntityChange, FromChange};
-pub use error::{CallError, WrongItem, WrongText};
-pub use id::{Form, Ulid, Uuid, check_text};
-pub use keyform_flow::ModelOptions;
-pub use keyform_runtime::run::Resumed;
-pub use number::{Decimal, Money};
+pub use attribute::FromAttribute;
+pub use call::{Call, Parts};
+pub use change::FromChange;
 pub use outcome::{Nothing, Outcome, current, refused};
-pub use pages::{Items, Page, Pages, PagesStream};
-pub use record::{FromAttributes, FromFound, Named, take, value_of};
-pub use secret::Secret;
-pub use time::{Date, Epoch, EpochMs, Timestamp};
+pub use record::{FromFound, Named, take, value_of};
+
+use attribute::ToAttribute;
+use call::Calls;
+use error::{CallError, WrongItem, WrongText};
+use keyform_flow::ModelOptions;
+use keyform_runtime::run::Resumed;
+use pages::{Page, Pages};
+use record::FromAttributes;
+use time::Timestamp;

@@ -15,6 +15,7 @@
 /// assert_eq!("member".parse(), Ok(Role::Member));
 /// assert!("guest".parse::<Role>().is_err());
 /// ```
+#[doc(hidden)]
 #[macro_export]
 macro_rules! one_of {
     ($name:ident { $($variant:ident = $text:literal),* $(,)? }) => {
@@ -38,12 +39,12 @@ macro_rules! one_of {
         }
 
         impl ::std::str::FromStr for $name {
-            type Err = $crate::typed::WrongText;
+            type Err = $crate::WrongText;
 
-            fn from_str(text: &str) -> ::std::result::Result<Self, $crate::typed::WrongText> {
+            fn from_str(text: &str) -> ::std::result::Result<Self, $crate::WrongText> {
                 match text {
                     $($text => ::std::result::Result::Ok(Self::$variant),)*
-                    other => ::std::result::Result::Err($crate::typed::WrongText::new(
+                    other => ::std::result::Result::Err($crate::WrongText::new(
                         other,
                         concat!("one of", $(" ", $text),*),
                     )),
@@ -69,7 +70,7 @@ macro_rules! one_of {
             }
         }
 
-        impl $crate::typed::ToAttribute for $name {
+        impl $crate::ToAttribute for $name {
             fn to_attribute(&self) -> ::std::option::Option<$crate::AttributeValue> {
                 ::std::option::Option::Some($crate::AttributeValue::from(self.as_str()))
             }

@@ -65,6 +65,7 @@ impl FromFound for Nothing {
 ///
 /// assert_eq!(BookSeatError::SeatTaken.to_string(), "refused: SeatTaken");
 /// ```
+#[doc(hidden)]
 #[macro_export]
 macro_rules! outcomes {
     ($name:ident { $($variant:ident = $text:literal),* $(,)? }) => {
@@ -111,6 +112,12 @@ macro_rules! outcomes {
                     $name::Conflict(_) => Self::Failed($crate::runtime::run::RunError::Conflict(::std::option::Option::None)),
                     $name::Failed(error) => error.into(),
                 }
+            }
+        }
+
+        impl ::std::convert::From<$crate::runtime::run::RunError> for $name {
+            fn from(error: $crate::runtime::run::RunError) -> Self {
+                $crate::typed::refused(error)
             }
         }
 

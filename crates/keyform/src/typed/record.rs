@@ -74,19 +74,20 @@ pub fn value_of<T: ToAttribute + ?Sized>(value: &T, null: bool) -> Option<Attrib
 ///
 /// keyform::record! { Address { street = "street", zip_code = "zipCode" } }
 ///
-/// use keyform::typed::FromAttributes;
+/// use keyform::FromAttributes;
 ///
 /// let item = keyform::Attributes::from([("street".to_owned(), "Elm Street".into())]);
 /// assert_eq!(Address::from_attributes(item).map(|address| address.zip_code), Ok(None));
 /// ```
+#[doc(hidden)]
 #[macro_export]
 macro_rules! record {
     ($name:ident { $($field:ident = $attribute:literal $($null:ident)?),* $(,)? }) => {
-        impl $crate::typed::FromAttributes for $name {
+        impl $crate::FromAttributes for $name {
             #[allow(unused_mut, unused_variables, reason = "a struct may have no fields")]
             fn from_attributes(
                 mut attributes: impl $crate::typed::Named,
-            ) -> ::std::result::Result<Self, $crate::typed::WrongItem> {
+            ) -> ::std::result::Result<Self, $crate::WrongItem> {
                 ::std::result::Result::Ok(Self {
                     $($field: $crate::typed::take(&mut attributes, stringify!($name), $attribute)?,)*
                 })
@@ -96,8 +97,8 @@ macro_rules! record {
         impl $crate::typed::FromFound for $name {
             fn from_found(
                 found: $crate::runtime::run::Found,
-            ) -> ::std::result::Result<Self, $crate::typed::WrongItem> {
-                $crate::typed::FromAttributes::from_attributes(found.fields)
+            ) -> ::std::result::Result<Self, $crate::WrongItem> {
+                $crate::FromAttributes::from_attributes(found.fields)
             }
         }
 
@@ -105,14 +106,14 @@ macro_rules! record {
             fn from_attribute(value: $crate::AttributeValue) -> ::std::option::Option<Self> {
                 match value {
                     $crate::AttributeValue::M(attributes) => {
-                        $crate::typed::FromAttributes::from_attributes(attributes).ok()
+                        $crate::FromAttributes::from_attributes(attributes).ok()
                     }
                     _ => ::std::option::Option::None,
                 }
             }
         }
 
-        impl $crate::typed::ToAttribute for $name {
+        impl $crate::ToAttribute for $name {
             #[allow(unused_mut, reason = "a struct may have no fields")]
             fn to_attribute(&self) -> ::std::option::Option<$crate::AttributeValue> {
                 let mut attributes = $crate::Attributes::new();

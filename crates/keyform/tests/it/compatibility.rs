@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use keyform::operation::{Operation, Output};
 use keyform::{Database, Error};
+use keyform::{Operation, Output};
 use keyform_wire::Decoded;
 
 /// Returns the root of the workspace.

@@ -11,10 +11,10 @@ use keyform::operation::{
     WriteRequest,
 };
 use keyform::table::{GlobalIndex, KeySchema, LocalIndex, Projection, ScalarType, StreamView, TableDescription};
-use keyform::transfer::{Checkpoint, Copier, CopyError, CopyReport, CopySettings, Follow, fingerprint};
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, ExecuteExt, Operation, Options, Output};
 use keyform_scenario::fault::Mortal;
 use keyform_scenario::{Store, stage};
+use keyform_transfer::{Checkpoint, Copier, CopyError, CopyReport, CopySettings, Follow, fingerprint};
 use keyform_world::testing::ManualWorld;
 use tokio::sync::watch;
 
@@ -84,7 +84,7 @@ async fn delete(store: &dyn Execute, table: &str, key: Attributes) {
 
 async fn fill(store: &dyn Execute, table: &str, items: i64) {
     store.call(create(table)).await.unwrap();
-    keyform::runtime::deploy::ready(store, &SystemWorld, table, Default::default()).await.unwrap();
+    keyform_runtime::deploy::ready(store, &SystemWorld, table, Default::default()).await.unwrap();
     for number in 0..items {
         put(store, table, item(number, "as it was")).await;
     }

@@ -8,10 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use keyform::SystemWorld;
-use keyform::language::Checked;
 use keyform::operation::DeleteTable;
 use keyform::table::StreamView;
 use keyform::{Execute, ExecuteExt};
+use keyform_language::Checked;
 use keyform_runtime::deploy::{self, DeployError, Live, Patience, Plan, Request};
 use keyform_scenario::fault::Mortal;
 use keyform_scenario::{Store, stage};

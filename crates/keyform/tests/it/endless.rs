@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use keyform::SystemWorld;
 use keyform::execute::BoxFuture;
-use keyform::language::Checked;
-use keyform::transfer::{Export, Format};
 use keyform::{Attributes, Database, Error, ErrorCode, Execute, Item, Operation, Output};
-use keyform_runtime::evolve::find::batch_get;
+use keyform_language::Checked;
+use keyform_runtime::evolve::batch_get;
 use keyform_runtime::run::{Call, RunError, RunSettings, Runner};
+use keyform_transfer::{Export, Format};
 
 const MODEL: &str = r#"
 model shelf
@@ -84,7 +84,7 @@ async fn an_export_ends() {
     let (to, world) = (folder.path().join("shelf.jsonl"), Arc::new(SystemWorld));
     let progress = Arc::new(|_| {});
     let export = Export { store, table: "Shelf", to: &to, format: Format::Lines, segments: 1, world, progress };
-    let error = keyform::transfer::export(&export).await.unwrap_err();
+    let error = keyform_transfer::export(&export).await.unwrap_err();
     assert!(error.to_string().contains("LastEvaluatedKey"), "{error}");
 }
 

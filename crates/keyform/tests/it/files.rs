@@ -11,10 +11,10 @@ use flate2::write::GzEncoder;
 use keyform::SystemWorld;
 use keyform::operation::{CreateTable, DeleteTable, GetItem, PutItem};
 use keyform::table::{KeySchema, ScalarType};
-use keyform::transfer::{CopyError, Export, Format, Import, export, fingerprint, import};
 use keyform::{AttributeValue, Attributes, Execute, ExecuteExt};
 use keyform_scenario::fault::Mortal;
 use keyform_scenario::{Store, stage};
+use keyform_transfer::{CopyError, Export, Format, Import, export, fingerprint, import};
 use md5::{Digest as _, Md5};
 
 /// Unique table name, because tests share ExtendDB.
@@ -29,7 +29,7 @@ async fn make(store: &dyn Execute, table: &str) {
         ..CreateTable::named(table)
     };
     store.call(create).await.unwrap();
-    keyform::runtime::deploy::ready(store, &SystemWorld, table, Default::default()).await.unwrap();
+    keyform_runtime::deploy::ready(store, &SystemWorld, table, Default::default()).await.unwrap();
 }
 
 fn number(text: &str) -> AttributeValue {

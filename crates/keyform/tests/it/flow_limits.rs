@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use keyform::flow::{Attempts, Flow, FlowCall, FlowError, Host, Rate, Tables, Throttle};
-use keyform::language::Checked;
 use keyform::operation::ListTables;
 use keyform::runtime::run::{RunSettings, Runner};
 use keyform::serde_json::{Value, from_str, json};
 use keyform::server::{Models, Running, Served, Server, ServerSettings, Timeouts};
 use keyform::{Database, ExecuteExt};
+use keyform_language::Checked;
 use keyform_world::testing::ManualWorld;
 use tokio::sync::Semaphore;
 

@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use keyform::live::handle::{Begin, DeadLetters, HandleError, HandlerSettings, Handlers, Redriven};
 use keyform::runtime::run::{Call, RunSettings, Runner};
 use keyform::{AttributeValue, Database, Encryption, Execute, Options};
 use keyform::{Durability, SystemWorld};
 use keyform_language::Checked;
 use keyform_language::document::ast::Event;
+use keyform_live::handle::{Begin, DeadLetters, HandleError, HandlerSettings, Handlers, Redriven};
 use keyform_scenario::{Store, stage};
 use tokio::sync::Notify;
 

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use keyform::execute::BoxFuture;
-use keyform::language::Checked;
 use keyform::operation::{GetItem, Scan};
 use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, RunSettings, Runner};
 use keyform::{AttributeValue, Attributes, Database, Options};
+use keyform_language::Checked;
 
 const MODEL: &str = r#"
 model lobby

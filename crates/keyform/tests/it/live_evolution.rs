@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use keyform::Execute;
 use keyform::SystemWorld;
-use keyform::language::Checked;
 use keyform::live::read::{Live, LiveEvent, LiveSettings, LiveStream};
-use keyform::runtime::evolve::{Migration, Pace};
 use keyform::runtime::run::{Answer, Call, Found, RunSettings, Runner};
+use keyform_language::Checked;
+use keyform_runtime::evolve::{Migration, Pace};
 use keyform_scenario::{Store, stage};
 
 /// Initial form: one partition for all notes.

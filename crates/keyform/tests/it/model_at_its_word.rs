@@ -25,12 +25,12 @@ use keyform::SystemWorld;
 use keyform::execute::BoxFuture;
 use keyform::operation::Scan;
 use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, RunSettings, Runner};
-use keyform::runtime::seal::{FieldKey, Keyring};
 use keyform::{Attributes, Database, Execute, ExecuteExt, Options, World as _};
 use keyform_engine::store::Store;
 use keyform_language::Checked;
 use keyform_language::plan;
 use keyform_language::schema::{EntityId, FieldId, Model, Read, Write};
+use keyform_runtime::seal::{FieldKey, Keyring};
 use keyform_scenario::{Dice, stage};
 use keyform_world::testing::ManualWorld;
 

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{SinkExt as _, StreamExt as _};
+use keyform::Calls;
 use keyform::application::{Application, RunningApplication};
 use keyform::flow::{Attempts, Flow, FlowCall, Host, Job, Rate};
 use keyform::operation::GetItem;
 use keyform::runtime::run::{Call, Runner};
 use keyform::serde_json::{Value, from_str, json};
 use keyform::server::{Models, Running, Server, ServerSettings, Timeouts};
-use keyform::typed::Calls;
 use keyform::{AttributeValue, Database, ModelOptions, Options, World as _};
 use keyform_world::testing::ManualWorld;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};

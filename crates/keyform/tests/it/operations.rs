@@ -2,11 +2,12 @@
 //! have no wildcard arm: a new operation does not compile until it has a line here.
 
 use keyform::operation::{
-    CreateTable, DescribeStream, GetShardIterator, OperationKind, PutItem, ShardPosition, UpdateContinuousBackups,
+    CreateTable, DescribeStream, GetShardIterator, PutItem, ShardPosition, UpdateContinuousBackups,
 };
 use keyform::server::{Server, ServerSettings};
 use keyform::table::{KeySchema, ScalarType, StreamView};
 use keyform::{Database, ErrorCode, Execute, Operation};
+use keyform_core::operation::OperationKind;
 use keyform_scenario::connect;
 use keyform_wire::{Decoded, Echo, decode, encode, target};
 

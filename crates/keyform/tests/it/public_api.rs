@@ -1,22 +1,64 @@
 //! The public API of `keyform` is a reviewed list. The test derives it from the sources and compares it with
 //! `public_api.txt`; `KEYFORM_BLESS=1` rewrites the file. A new line there is a decision.
 //!
-//! 1. `Library` parses a crate into a tree of modules. Items for tests only are left out.
+//! The list has three sections: what application authors name, the data of store requests, and what only generated code
+//! names, which is hidden in the documentation. Each item has one name.
+//!
+//! 1. `Library` parses a crate into a tree of modules. Items for tests only are left out, and items that a macro of the
+//!    same file declares are expanded by `expand`.
 //! 2. `Workspace::find` follows a path through modules and re-exports, across crates, to the item that it names.
 //! 3. `Listing` walks the public names of `keyform` and prints each with its kind and its public members: fields,
 //!    variants and methods.
 //!
 //! Derives from sources because the JSON of rustdoc needs a nightly compiler.
 
+mod expand;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use proc_macro2::TokenStream;
 use syn::{Attribute, Fields, ImplItem, Item, TraitItem, Type, UseTree, Visibility};
 
-/// Crates that `keyform` re-exports from.
-const LIBRARIES: [&str; 12] =
-    ["core", "world", "wire", "engine", "language", "runtime", "aws", "live", "flow", "transfer", "server", "keyform"];
+/// Crates that `keyform` re-exports from, and itself.
+const LIBRARIES: [&str; 9] = ["core", "world", "engine", "runtime", "aws", "live", "flow", "server", "keyform"];
+
+/// Names that the sources of the libraries do not declare, with their kinds.
+const DECLARED_ELSEWHERE: [(&str, &str); 3] =
+    [("keyform::model", "macro"), ("keyform::serde", "crate"), ("keyform::serde_json", "crate")];
+
+/// Modules with the data of store requests.
+const STORE_DATA: [&str; 7] = ["capacity", "error", "expression", "operation", "statement", "table", "value"];
+
+/// Part of the list.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Section {
+    Application,
+    StoreData,
+    Generated,
+}
+
+impl Section {
+    const ALL: [Self; 3] = [Self::Application, Self::StoreData, Self::Generated];
+
+    fn heading(self) -> &'static str {
+        match self {
+            Self::Application => "For application authors",
+            Self::StoreData => "Data of store requests",
+            Self::Generated => "For generated code only, hidden in the documentation",
+        }
+    }
+
+    fn of(name: &str, is_hidden: bool) -> Self {
+        let module = name.split("::").nth(1).unwrap_or_default();
+        match is_hidden {
+            true => Self::Generated,
+            false if STORE_DATA.contains(&module) => Self::StoreData,
+            false => Self::Application,
+        }
+    }
+}
 
 /// Path of a module or an item: the crate's folder, then its modules.
 type ModulePath = Vec<String>;
@@ -34,15 +76,38 @@ struct Described {
     members: BTreeSet<String>,
 }
 
+/// How far a name is visible.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    Inside,
+    /// From outside, but not in the documentation.
+    Hidden,
+    Outside,
+}
+
+impl Seen {
+    fn of(visibility: &Visibility, attributes: &[Attribute]) -> Self {
+        match (is_public(visibility), is_hidden(attributes)) {
+            (false, _) => Self::Inside,
+            (true, true) => Self::Hidden,
+            (true, false) => Self::Outside,
+        }
+    }
+}
+
 #[derive(Default)]
 struct Module {
-    /// Entries by name, and whether they are public. A module and a function may share a name.
-    entries: BTreeMap<String, Vec<(bool, Entry)>>,
+    /// Entries by name. A module and a function may share a name.
+    entries: BTreeMap<String, Vec<(Seen, Entry)>>,
 }
 
 impl Module {
-    fn add(&mut self, name: String, is_public: bool, entry: Entry) {
-        self.entries.entry(name).or_default().push((is_public, entry));
+    fn add(&mut self, name: String, seen: Seen, entry: Entry) {
+        self.entries.entry(name).or_default().push((seen, entry));
+    }
+
+    fn all(&self) -> impl Iterator<Item = (&String, Seen, &Entry)> {
+        self.entries.iter().flat_map(|(name, its)| its.iter().map(move |(seen, entry)| (name, *seen, entry)))
     }
 
     fn named(&self, name: &str) -> impl Iterator<Item = &Entry> {
@@ -91,12 +156,22 @@ fn is_exported(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| attribute.path().is_ident("macro_export"))
 }
 
+fn is_hidden(attributes: &[Attribute]) -> bool {
+    let documented = attributes.iter().filter(|attribute| attribute.path().is_ident("doc"));
+    documented
+        .filter_map(|attribute| attribute.meta.require_list().ok())
+        .any(|list| list.tokens.to_string() == "hidden")
+}
+
 /// Parser of one crate.
 struct Library {
     methods: Methods,
-    /// Macros with `macro_export`, which live in the root of their crate.
-    macros: BTreeSet<String>,
+    /// Macros with `macro_export`, which live in the root of their crate, and whether they are hidden.
+    macros: BTreeMap<String, bool>,
 }
+
+/// Macros of the file that is parsed, by name.
+type Rules = BTreeMap<String, TokenStream>;
 
 impl Library {
     fn read(&mut self, file: &Path, folder: &Path, place: &ModulePath) -> Module {
@@ -107,15 +182,20 @@ impl Library {
 
     fn module(&mut self, items: &[Item], folder: &Path, place: &ModulePath) -> Module {
         let mut module = Module::default();
+        let rules = rules(items);
         for item in items {
-            self.item(item, folder, place, &mut module);
+            match expanded(item, &rules) {
+                Some(items) => items.iter().for_each(|item| self.item(item, folder, place, &mut module)),
+                None => self.item(item, folder, place, &mut module),
+            }
         }
         module
     }
 
     fn item(&mut self, item: &Item, folder: &Path, place: &ModulePath, module: &mut Module) {
         let mut add = |name: &syn::Ident, visibility: &Visibility, kind, members| {
-            module.add(name.to_string(), is_public(visibility), Entry::Item(Described { kind, members }));
+            let seen = Seen::of(visibility, &[]);
+            module.add(name.to_string(), seen, Entry::Item(Described { kind, members }));
         };
         match item {
             Item::Struct(its) => add(&its.ident, &its.vis, "struct", fields(&its.fields)),
@@ -135,15 +215,15 @@ impl Library {
             Item::Static(its) => add(&its.ident, &its.vis, "static", BTreeSet::new()),
             Item::Type(its) => add(&its.ident, &its.vis, "type", BTreeSet::new()),
             Item::Macro(its) if is_exported(&its.attrs) => {
-                self.macros.extend(its.ident.as_ref().map(ToString::to_string));
+                self.macros.extend(its.ident.as_ref().map(|name| (name.to_string(), is_hidden(&its.attrs))));
             }
             Item::Mod(its) if !is_for_tests(&its.attrs) => {
                 let inner = self.inner(its, folder, place);
-                module.add(its.ident.to_string(), is_public(&its.vis), Entry::Module(inner));
+                module.add(its.ident.to_string(), Seen::of(&its.vis, &its.attrs), Entry::Module(inner));
             }
             Item::Use(its) if !is_for_tests(&its.attrs) => {
                 for (name, path) in uses(&its.tree, &[]) {
-                    module.add(name, is_public(&its.vis), Entry::Use(path));
+                    module.add(name, Seen::of(&its.vis, &its.attrs), Entry::Use(path));
                 }
             }
             Item::Impl(its) if its.trait_.is_none() => self.methods(its, place),
@@ -177,6 +257,24 @@ impl Library {
     }
 }
 
+/// Returns the macros that a module declares for itself.
+fn rules(items: &[Item]) -> Rules {
+    let macros = items.iter().filter_map(|item| match item {
+        Item::Macro(its) if !is_exported(&its.attrs) => Some((its.ident.as_ref()?.to_string(), its.mac.tokens.clone())),
+        _ => None,
+    });
+    macros.collect()
+}
+
+/// Returns the items that a call of a macro declares; `None` if the item is no such call.
+fn expanded(item: &Item, rules: &Rules) -> Option<Vec<Item>> {
+    let Item::Macro(call) = item else { return None };
+    let rule = rules.get(&call.mac.path.get_ident()?.to_string())?;
+    let tokens = expand::expand(rule.clone(), call.mac.tokens.clone())?;
+    let file: syn::File = syn::parse2(tokens).unwrap_or_else(|error| panic!("the expansion of a macro: {error}"));
+    Some(file.items)
+}
+
 fn fields(fields: &Fields) -> BTreeSet<String> {
     let public = fields.iter().filter(|field| is_public(&field.vis));
     public.filter_map(|field| field.ident.as_ref().map(ToString::to_string)).collect()
@@ -202,18 +300,18 @@ struct Workspace {
     libraries: BTreeMap<String, Module>,
     /// Methods by the place of their type.
     methods: BTreeMap<ModulePath, BTreeSet<String>>,
-    /// Exported macros of `keyform`.
-    macros: BTreeSet<String>,
+    /// Exported macros of `keyform`, and whether they are hidden.
+    macros: BTreeMap<String, bool>,
 }
 
 impl Workspace {
     fn read() -> Self {
         let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let mut workspace = Self { libraries: BTreeMap::new(), methods: BTreeMap::new(), macros: BTreeSet::new() };
+        let mut workspace = Self { libraries: BTreeMap::new(), methods: BTreeMap::new(), macros: BTreeMap::new() };
         let mut methods = Methods::new();
         for name in LIBRARIES {
             let folder: PathBuf = crates.join(name).join("src");
-            let mut library = Library { methods: Methods::new(), macros: BTreeSet::new() };
+            let mut library = Library { methods: Methods::new(), macros: BTreeMap::new() };
             let root = library.read(&folder.join("lib.rs"), &folder, &vec![name.to_owned()]);
             workspace.libraries.insert(name.to_owned(), root);
             methods.append(&mut library.methods);
@@ -273,48 +371,73 @@ impl Workspace {
 /// Public names in order.
 struct Listing<'a> {
     workspace: &'a Workspace,
-    lines: BTreeSet<String>,
+    lines: BTreeMap<Section, BTreeSet<String>>,
+    /// Names by the place of their item.
+    names: BTreeMap<ModulePath, Vec<String>>,
 }
 
 impl Listing<'_> {
-    fn module(&mut self, name: &str, place: &[String]) {
+    fn module(&mut self, name: &str, place: &[String], is_hidden: bool) {
         let module = self.workspace.module(place).expect("a place of a module");
-        let entries = module.entries.iter().flat_map(|(inner, its)| its.iter().map(move |entry| (inner, entry)));
-        for (inner, (_, entry)) in entries.filter(|(_, (public, _))| *public) {
+        for (inner, seen, entry) in module.all().filter(|(_, seen, _)| *seen != Seen::Inside) {
             let name = format!("{name}::{inner}");
+            let is_hidden = is_hidden || seen == Seen::Hidden;
+            let own = || [place, std::slice::from_ref(inner)].concat();
             match entry {
-                Entry::Module(_) => self.module(&name, &[place, std::slice::from_ref(inner)].concat()),
-                Entry::Item(_) => self.found(&name, Some([place, std::slice::from_ref(inner)].concat())),
-                Entry::Use(_) => self.found(&name, self.workspace.step(place, inner, true)),
+                Entry::Module(_) => self.module(&name, &own(), is_hidden),
+                Entry::Item(_) => self.found(&name, Some(own()), is_hidden),
+                Entry::Use(_) => self.found(&name, self.workspace.step(place, inner, true), is_hidden),
             }
         }
     }
 
-    fn found(&mut self, name: &str, place: Option<ModulePath>) {
+    fn found(&mut self, name: &str, place: Option<ModulePath>, is_hidden: bool) {
         let Some(place) = place else {
-            self.lines.insert(format!("{name}: of another crate, or made by a macro"));
-            return;
+            let (_, kind) = DECLARED_ELSEWHERE.iter().find(|(known, _)| *known == name).unwrap_or_else(|| {
+                panic!("{name} is neither in the sources nor in the table of names that others declare")
+            });
+            return self.line(name, kind, is_hidden);
         };
         match self.workspace.item(&place) {
-            None => self.module(name, &place),
+            None => self.module(name, &place, is_hidden),
             Some(described) => {
                 let mut members = described.members.clone();
                 members.extend(self.workspace.methods.get(&place).into_iter().flatten().cloned());
                 let members: Vec<String> = members.into_iter().collect();
                 let end = if members.is_empty() { String::new() } else { format!(" {{ {} }}", members.join(", ")) };
-                self.lines.insert(format!("{name}: {}{end}", described.kind));
+                self.line(name, &format!("{}{end}", described.kind), is_hidden);
+                self.names.entry(place).or_default().push(name.to_owned());
             }
         }
     }
+
+    fn line(&mut self, name: &str, description: &str, is_hidden: bool) {
+        let lines = self.lines.entry(Section::of(name, is_hidden)).or_default();
+        lines.insert(format!("{name}: {description}"));
+    }
+
+    fn text(&self) -> String {
+        let sections = Section::ALL.map(|section| {
+            let lines: Vec<&str> = self.lines.get(&section).into_iter().flatten().map(String::as_str).collect();
+            format!("# {}: {}\n\n{}\n", section.heading(), lines.len(), lines.join("\n"))
+        });
+        sections.join("\n")
+    }
+}
+
+fn listing(workspace: &Workspace) -> Listing<'_> {
+    let mut listing = Listing { workspace, lines: BTreeMap::new(), names: BTreeMap::new() };
+    listing.module("keyform", &["keyform".to_owned()], false);
+    for (name, is_hidden) in &workspace.macros {
+        listing.line(&format!("keyform::{name}!"), "macro", *is_hidden);
+    }
+    listing
 }
 
 #[test]
 fn public_api_is_the_reviewed_list() {
     let workspace = Workspace::read();
-    let mut listing = Listing { workspace: &workspace, lines: BTreeSet::new() };
-    listing.module("keyform", &["keyform".to_owned()]);
-    listing.lines.extend(workspace.macros.iter().map(|name| format!("keyform::{name}!: macro")));
-    let actual: String = listing.lines.iter().map(|line| format!("{line}\n")).collect();
+    let actual = listing(&workspace).text();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/public_api.txt");
     if std::env::var_os("KEYFORM_BLESS").is_some() {
         fs::write(&file, &actual).expect("the list can be written");
@@ -332,16 +455,22 @@ fn public_api_is_the_reviewed_list() {
 }
 
 #[test]
+fn an_item_has_one_public_name() {
+    let workspace = Workspace::read();
+    let names = listing(&workspace).names;
+    let twice: Vec<_> = names.values().filter(|names| names.len() > 1).map(|names| names.join(" is also ")).collect();
+    assert!(twice.is_empty(), "{}", twice.join("\n"));
+}
+
+#[test]
 fn no_module_of_keyform_re_exports_a_whole_crate_or_a_glob() {
     let workspace = Workspace::read();
     let root = workspace.module(&["keyform".to_owned()]).expect("the crate has a root");
     let mut modules = vec![root];
     while let Some(module) = modules.pop() {
-        for (name, (public, entry)) in
-            module.entries.iter().flat_map(|(name, its)| its.iter().map(move |it| (name, it)))
-        {
+        for (name, seen, entry) in module.all() {
             match entry {
-                Entry::Use(path) if *public => {
+                Entry::Use(path) if seen != Seen::Inside => {
                     let whole = path.len() == 1 && path[0].starts_with("keyform_");
                     assert!(!whole && name != "*", "`{name}` re-exports everything in {}", path.join("::"));
                 }

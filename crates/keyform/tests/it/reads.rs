@@ -11,7 +11,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use keyform::operation::{PageOutput, PutItem};
-use keyform::{AttributeValue, Attributes, Database, Item, Number, Options, Output};
+use keyform::value::Number;
+use keyform::{AttributeValue, Attributes, Database, Item, Options, Output};
 use keyform_engine::store::Store;
 use keyform_language::Checked;
 use keyform_language::bind::{self, Fresh, Inputs};

@@ -18,7 +18,8 @@ use keyform::operation::{
 };
 use keyform::server::{Server, ServerSettings};
 use keyform::table::{GlobalIndex, KeySchema, LocalIndex, ScalarType, Status, StreamView};
-use keyform::{AttributeValue, Attributes, Database, Error, ErrorCode, Execute, ExecuteExt, Operation, Output, Value};
+use keyform::value::Value;
+use keyform::{AttributeValue, Attributes, Database, Error, ErrorCode, Execute, ExecuteExt, Operation, Output};
 use keyform_scenario::connect;
 
 const TABLE: &str = "things";

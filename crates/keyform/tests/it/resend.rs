@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use keyform::SystemWorld;
 use keyform::error::Detail;
-use keyform::language::Checked;
 use keyform::operation::GetItem;
 use keyform::runtime::run::{Call, RunError, RunSettings, Runner};
 use keyform::server::{self, Server};
 use keyform::{AttributeValue, Attributes, Database, Execute, ExecuteExt};
+use keyform_language::Checked;
 use keyform_scenario::connect;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};

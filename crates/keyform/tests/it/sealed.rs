@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use keyform::SystemWorld;
-use keyform::language::Checked;
 use keyform::live::read::{Ended, Live, LiveError, LiveEvent};
 use keyform::operation::{GetItem, PutItem};
 use keyform::{AttributeValue, Attributes, Database, Execute, ExecuteExt, Item};
+use keyform_language::Checked;
 use keyform_runtime::run::{Answer, Call, Found, RunError, RunSettings, Runner};
 use keyform_runtime::seal::{FieldKey, Keyring, SealError};
 use keyform_scenario::{Store, stage};

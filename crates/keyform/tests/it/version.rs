@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use keyform::SystemWorld;
-use keyform::language::Checked;
 use keyform::runtime::run::{Call, Found, RunError, RunSettings, Runner};
 use keyform::{AttributeValue, Attributes, Database};
+use keyform_language::Checked;
 
 const MODEL: &str = r#"model documents
 

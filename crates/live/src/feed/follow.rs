@@ -122,7 +122,7 @@ impl Feed {
 
     /// Returns the shards of the stream, as last described.
     #[must_use]
-    pub fn lineage(&self) -> &Lineage {
+    pub(crate) fn lineage(&self) -> &Lineage {
         &self.lineage
     }
 
@@ -276,7 +276,7 @@ impl std::fmt::Debug for Feed {
 ///
 /// # Errors
 /// Returns an error if the table has no enabled stream, or the store fails.
-pub async fn stream_of(store: &dyn Execute, table: &str) -> Result<StreamSummary, FeedError> {
+pub(crate) async fn stream_of(store: &dyn Execute, table: &str) -> Result<StreamSummary, FeedError> {
     let description = store.call(DescribeTable { table: table.to_owned() }).await?;
     let stream = description.stream.filter(|stream| stream.enabled);
     stream.ok_or_else(|| FeedError::NoStream { table: table.to_owned() })

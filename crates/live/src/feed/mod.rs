@@ -23,11 +23,11 @@ use keyform_core::operation::ChangeRecord;
 use std::sync::Arc;
 
 pub use error::FeedError;
-pub use follow::{Feed, From, stream_of};
-pub use lineage::Lineage;
+pub use follow::{Feed, From};
 pub use position::{Position, ShardOffset};
 
-pub(crate) use follow::{POLL, describe};
+pub(crate) use follow::{POLL, describe, stream_of};
+pub(crate) use lineage::Lineage;
 pub(crate) use position::hash;
 
 /// Change, with the shard that it was read from.

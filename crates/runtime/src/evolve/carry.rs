@@ -82,7 +82,7 @@ pub async fn carry(
 /// # Errors
 ///
 /// Returns an error if the store fails.
-pub async fn follow(
+pub(crate) async fn follow(
     store: &dyn Execute,
     form: &Form,
     old: &Attributes,

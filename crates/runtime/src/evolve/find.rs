@@ -24,7 +24,7 @@ const IDLE_ROUNDS_MAX: u32 = 1000;
 
 /// Request that finds old items.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Lookup {
+pub(crate) enum Lookup {
     /// No old item converts to the requested ones.
     Nothing,
     /// By primary key.
@@ -38,7 +38,7 @@ pub enum Lookup {
 impl Form {
     /// Returns how to find the old items that convert to items with these fields.
     #[must_use]
-    pub fn lookup(&self, new: &Attributes) -> Lookup {
+    pub(crate) fn lookup(&self, new: &Attributes) -> Lookup {
         let Some(known) = self.known_before(new) else { return Lookup::Nothing };
         let key = self.old.entity.key.as_ref();
         if let Some(attributes) = key.and_then(|key| whole(&self.old, key, &known)) {
@@ -56,7 +56,7 @@ impl Form {
 
     /// Parses the attributes of a new key into fields.
     #[must_use]
-    pub fn known_of_key(&self, key: &EntityKey, attributes: &Attributes) -> Option<Attributes> {
+    pub(crate) fn known_of_key(&self, key: &EntityKey, attributes: &Attributes) -> Option<Attributes> {
         self.new.read_key(key, attributes)
     }
 }
@@ -90,19 +90,15 @@ fn partition(side: &Side, key: &EntityKey, known: &Attributes) -> Option<Vec<Key
 
 /// Match of a lookup: an old item and its new form, or the new item itself if it has just moved.
 #[derive(Clone, Debug)]
-pub struct Candidate {
+pub(crate) struct Candidate {
     /// Item at its old key; `None` if it already moved.
-    pub old: Option<Attributes>,
+    pub(crate) old: Option<Attributes>,
     /// Item in the new form.
-    pub new: Attributes,
+    pub(crate) new: Attributes,
 }
 
 /// Runs a lookup and converts the items. Leaves out those that cannot be converted: they have no new key to ask for.
-///
-/// # Errors
-///
-/// Returns an error if the store fails.
-pub async fn candidates(
+pub(crate) async fn candidates(
     store: &dyn Execute,
     form: &Form,
     lookup: &Lookup,
@@ -193,11 +189,7 @@ pub async fn batch_get(store: &dyn Execute, table: &str, mut keys: Vec<Attribute
 }
 
 /// Reads one item with a consistent read.
-///
-/// # Errors
-///
-/// Returns an error if the store fails.
-pub async fn get(store: &dyn Execute, table: &str, key: Attributes) -> Result<Option<Attributes>, Error> {
+pub(crate) async fn get(store: &dyn Execute, table: &str, key: Attributes) -> Result<Option<Attributes>, Error> {
     let get = GetItem { table: table.to_owned(), key, consistent: true, ..GetItem::default() };
     let output = store.call(get).await?;
     Ok(output.item.map(|item| item.to_attributes()))

@@ -80,7 +80,7 @@ impl Side {
 
     /// Parses the attributes of a key into field values; `None` if they do not match the templates.
     #[must_use]
-    pub fn read_key(&self, key: &EntityKey, item: &Attributes) -> Option<Attributes> {
+    pub(crate) fn read_key(&self, key: &EntityKey, item: &Attributes) -> Option<Attributes> {
         let mut values = Attributes::new();
         for part in key.parts() {
             let Some(value) = item.get(&part.attribute) else { continue };
@@ -434,7 +434,7 @@ impl Form {
 
     /// Returns the fields of an old item that follow from these new fields; `None` if no old item converts to them.
     #[must_use]
-    pub fn known_before(&self, new: &Attributes) -> Option<Attributes> {
+    pub(crate) fn known_before(&self, new: &Attributes) -> Option<Attributes> {
         let mut known = Attributes::new();
         for (number, field) in self.new.entity.fields.iter().enumerate() {
             let Some(value) = new.get(&field.name) else { continue };

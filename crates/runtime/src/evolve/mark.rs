@@ -10,36 +10,35 @@ use sha2::{Digest, Sha256};
 
 use super::form::Side;
 
-/// Name of the attribute.
-pub const MARK: &str = "keyform_moved";
+pub(crate) const MARK: &str = "keyform_moved";
 
 /// Content of a mark.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mark {
     /// Key of the new item.
-    pub to: Attributes,
+    pub(crate) to: Attributes,
     /// Time of the migration, in milliseconds since 1970.
-    pub at_millis: i64,
+    pub(crate) at_millis: i64,
     /// Hash of the new item as it was written; empty if an item with that key already existed.
-    pub sum: String,
+    pub(crate) sum: String,
 }
 
 impl Mark {
     /// Returns the mark of an item that is migrated as `new`.
     #[must_use]
-    pub fn carried(side: &Side, new: &Attributes, at_millis: i64) -> Self {
+    pub(crate) fn carried(side: &Side, new: &Attributes, at_millis: i64) -> Self {
         Self { to: side.key_of(new), at_millis, sum: sum(new) }
     }
 
     /// Returns the mark of an item whose new key was already taken.
     #[must_use]
-    pub fn superseded(side: &Side, new: &Attributes, at_millis: i64) -> Self {
+    pub(crate) fn superseded(side: &Side, new: &Attributes, at_millis: i64) -> Self {
         Self { to: side.key_of(new), at_millis, sum: String::new() }
     }
 
     /// Encodes the mark as an attribute value.
     #[must_use]
-    pub fn value(&self) -> AttributeValue {
+    pub(crate) fn value(&self) -> AttributeValue {
         AttributeValue::M(
             [
                 ("to".to_owned(), AttributeValue::M(self.to.clone())),
@@ -52,7 +51,7 @@ impl Mark {
 
     /// Returns the mark of an item, if it has one.
     #[must_use]
-    pub fn of(item: &Attributes) -> Option<Self> {
+    pub(crate) fn of(item: &Attributes) -> Option<Self> {
         let AttributeValue::M(parts) = item.get(MARK)? else { return Some(Self::default()) };
         let to = match parts.get("to") {
             Some(AttributeValue::M(to)) => to.clone(),
@@ -72,6 +71,6 @@ impl Mark {
 
 /// Returns the SHA-256 of an item's encoding, in hexadecimal.
 #[must_use]
-pub fn sum(item: &Attributes) -> String {
+pub(crate) fn sum(item: &Attributes) -> String {
     hex::encode(Sha256::digest(Item::from(item).as_bytes()))
 }

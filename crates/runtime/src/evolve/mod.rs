@@ -1,7 +1,7 @@
 //! Migrates items from an old form to a new one while the application keeps reading and writing (ADR 0015).
 //!
-//! 1. [`form`]: the two forms of an entity; classifies items and converts them.
-//! 2. [`find`]: finds the old items that become the requested new ones.
+//! 1. `form`: the two forms of an entity; classifies items and converts them.
+//! 2. `find`: finds the old items that become the requested new ones.
 //! 3. [`carry`](carry()): migrates one item atomically: writes the new item and marks the old one, or does nothing.
 //! 4. [`state`]: phase, lease and checkpoints of a migration, kept in the store.
 //! 5. [`Migration`]: all evolutions of a model. `tables` creates what the new form needs, `backfill` migrates every
@@ -13,11 +13,11 @@ mod backfill;
 mod carry;
 mod derived;
 mod estimate;
-pub mod find;
+pub(crate) mod find;
 mod finish;
-pub mod form;
+mod form;
 mod join;
-pub mod mark;
+mod mark;
 mod migration;
 pub mod state;
 mod tables;
@@ -27,7 +27,8 @@ mod unchanged;
 pub use backfill::Ran;
 pub use carry::{Carried, carry};
 pub use estimate::{Estimate, FormEstimate, Reach, ReadEstimate};
+pub use find::batch_get;
 pub use finish::{RolledBack, Verified};
 pub use form::{Class, Form, Side};
-pub use mark::{MARK, Mark};
+pub use mark::Mark;
 pub use migration::{MigrateError, Migration, Pace, Progress, Watch};

@@ -20,9 +20,9 @@ use super::form::Form;
 use super::mark::sum;
 
 /// Maximum age of an instance's knowledge of the phase.
-pub const REFRESH_MILLIS: i64 = 10_000;
+pub(crate) const REFRESH_MILLIS: i64 = 10_000;
 /// Lifetime of a lease that is not renewed.
-pub const LEASE_MILLIS: i64 = 60_000;
+pub(crate) const LEASE_MILLIS: i64 = 60_000;
 /// Polls of a new table before giving up.
 /// Ten minutes. A test whose clock only counts sleeps looks as often as it can, so few looks would end too soon there.
 const LOOKS_MAX: u32 = 1_200;
@@ -133,7 +133,7 @@ pub struct State {
 
 /// Returns the id of a model's migration; `None` if the model has no evolution.
 #[must_use]
-pub fn id(model: &str, forms: &[Form]) -> Option<String> {
+pub(crate) fn id(model: &str, forms: &[Form]) -> Option<String> {
     if forms.is_empty() {
         return None;
     }
@@ -143,11 +143,7 @@ pub fn id(model: &str, forms: &[Form]) -> Option<String> {
 }
 
 /// Loads the state of a migration; `None` if it was never started.
-///
-/// # Errors
-///
-/// Returns an error if the store fails.
-pub async fn load(store: &dyn Execute, id: &str) -> Result<Option<State>, Error> {
+pub(crate) async fn load(store: &dyn Execute, id: &str) -> Result<Option<State>, Error> {
     match get(store, MIGRATIONS, key(id)).await {
         Ok(item) => Ok(item.map(|item| State::of(id, &item))),
         Err(error) if error.code() == ErrorCode::ResourceNotFound => Ok(None),
@@ -160,7 +156,7 @@ pub async fn load(store: &dyn Execute, id: &str) -> Result<Option<State>, Error>
 /// # Errors
 ///
 /// Returns an error if the store fails, or still does not find the table after ten minutes.
-pub async fn wait_until_readable(store: &dyn Execute, id: &str, world: &dyn World) -> Result<(), Error> {
+pub(crate) async fn wait_until_readable(store: &dyn Execute, id: &str, world: &dyn World) -> Result<(), Error> {
     let mut looks = 0;
     loop {
         match get(store, MIGRATIONS, key(id)).await {
@@ -173,11 +169,7 @@ pub async fn wait_until_readable(store: &dyn Execute, id: &str, world: &dyn Worl
 }
 
 /// Writes a state if its fence in the store is still `fence_before`; returns whether it was written.
-///
-/// # Errors
-///
-/// Returns an error if the store fails.
-pub async fn save(store: &dyn Execute, state: &State, fence_before: i64) -> Result<bool, Error> {
+pub(crate) async fn save(store: &dyn Execute, state: &State, fence_before: i64) -> Result<bool, Error> {
     let fence = Path::attribute("fence");
     let same = Condition::Compare {
         left: Operand::Path(fence.clone()),
@@ -196,7 +188,7 @@ pub async fn save(store: &dyn Execute, state: &State, fence_before: i64) -> Resu
 
 /// Returns the request that creates the state table.
 #[must_use]
-pub fn state_table() -> CreateTable {
+pub(crate) fn state_table() -> CreateTable {
     CreateTable {
         attributes: [("id".to_owned(), ScalarType::S)].into(),
         key: KeySchema { partition: vec!["id".to_owned()], sort: Vec::new() },

@@ -32,8 +32,8 @@ pub use checkpoint::Checkpoint;
 pub use error::CopyError;
 pub use fingerprint::{Fingerprint, Mortal, fingerprint};
 pub use progress::{Phase, Progress};
-pub use segment::page;
-pub use target::{describe, like};
+pub(crate) use segment::page;
+pub(crate) use target::{describe, like};
 
 use budget::Budget;
 use progress::Tally;

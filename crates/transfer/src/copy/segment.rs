@@ -74,7 +74,7 @@ pub(crate) fn segment(number: usize, total: usize) -> Option<Segment> {
 ///
 /// # Errors
 /// The store fails, or returns the start key as the last key and would never end.
-pub async fn page(
+pub(crate) async fn page(
     store: &dyn Execute,
     table: &str,
     segment: Option<Segment>,

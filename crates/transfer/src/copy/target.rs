@@ -9,10 +9,7 @@ use super::segment::page;
 use super::{Copier, CopyError};
 
 /// Returns the description of a table, or `None` if it does not exist.
-///
-/// # Errors
-/// The store fails.
-pub async fn describe(store: &dyn Execute, table: &str) -> Result<Option<TableDescription>, Error> {
+pub(crate) async fn describe(store: &dyn Execute, table: &str) -> Result<Option<TableDescription>, Error> {
     match store.call(DescribeTable { table: table.to_owned() }).await {
         Ok(description) => Ok(Some(*description)),
         Err(error) if error.code() == ErrorCode::ResourceNotFound => Ok(None),
@@ -59,7 +56,7 @@ pub(crate) async fn is_empty(store: &dyn Execute, table: &str) -> Result<bool, E
 /// Returns the request that creates a table like another: keys, indexes, billing, class and stream. Encryption keys,
 /// deletion protection and tags belong to a table's account and region, not to its data.
 #[must_use]
-pub fn like(source: &TableDescription, name: &str) -> CreateTable {
+pub(crate) fn like(source: &TableDescription, name: &str) -> CreateTable {
     let provisioned = source.billing == BillingMode::Provisioned;
     let global = |index: &keyform_core::table::GlobalIndexDescription| GlobalIndex {
         throughput: provisioned.then_some(index.throughput.units),

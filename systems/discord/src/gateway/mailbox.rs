@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use keyform::World;
+use keyform::WrongText;
 use keyform::execute::BoxFuture;
-use keyform::typed::WrongText;
 use serde::{Serialize, Serializer};
 use tokio::sync::Notify;
 

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
+use keyform::FromAttributes as _;
 use keyform::flow::FlowError;
 use keyform::runtime::run::{Call, Caller};
-use keyform::typed::FromAttributes as _;
 use keyform::{AttributeValue, CallError, EpochMs, ErrorCode, Execute};
 use keyform_discord::model::{
     AddReactionError, ChannelId, CreateInviteInput, CreateServerInput, JoinByInviteError, Message, ServerId, User,

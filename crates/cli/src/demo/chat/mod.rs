@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use clap::{Arg, ArgMatches, Command};
 use keyform::SystemWorld;
-use keyform::world::Ticks;
+use keyform_core::world::Ticks;
 use keyform_discord::chat::{Chat, Said, Visitor};
 use keyform_discord::connections::HEARTBEAT_EVERY;
 use keyform_discord::sample;

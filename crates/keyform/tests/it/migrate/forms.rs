@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use keyform::{AttributeValue, Attributes, Execute, World};
-use keyform_runtime::evolve::form::Class;
-use keyform_runtime::evolve::{Carried, carry};
+use keyform_runtime::evolve::{Carried, Class, carry};
 use keyform_runtime::run::{Answer, RunError, RunSettings, Runner};
 use keyform_runtime::seal::{FieldKey, Keyring};
 

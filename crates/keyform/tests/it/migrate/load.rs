@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use keyform::Execute;
-use keyform::runtime::evolve::state::Phase;
-use keyform::runtime::evolve::{MigrateError, Migration, Pace};
 use keyform::runtime::run::{RunError, Runner};
+use keyform_runtime::evolve::state::Phase;
+use keyform_runtime::evolve::{MigrateError, Migration, Pace};
 
 use super::support::*;
 use keyform_scenario::{Dice, Store};

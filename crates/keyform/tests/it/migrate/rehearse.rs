@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use keyform::operation::DescribeTable;
-use keyform::{Execute, ExecuteExt, Rehearse, RehearseError, Stage};
+use keyform::{Execute, ExecuteExt};
+use keyform_transfer::{Rehearse, RehearseError, Stage};
 
 use super::support::*;
 use keyform_scenario::Store;

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use keyform::runtime::evolve::{MigrateError, Migration};
 use keyform::{Attributes, Execute};
+use keyform_runtime::evolve::{MigrateError, Migration};
 
 use super::support::*;
 use keyform_scenario::Store;
@@ -21,7 +21,7 @@ enum Steps {
 async fn run_steps(steps: Steps, migration: &Migration, owner: &str) -> Result<(), MigrateError> {
     let pace = pace(owner);
     let phase = migration.status().await?.phase;
-    use keyform::runtime::evolve::state::Phase;
+    use keyform_runtime::evolve::state::Phase;
     if matches!(phase, Phase::Open | Phase::Filling) {
         let ran = migration.run(&pace, &quiet).await?;
         assert!(ran.stuck.is_empty());

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use keyform::execute::BoxFuture;
-use keyform::language::Checked;
-use keyform::runtime::evolve::{Migration, Pace, Progress};
 use keyform::runtime::run::{Answer, Call, Found, RunError, RunSettings, Runner};
 use keyform::{AttributeValue, Attributes, Execute, SystemWorld, World};
+use keyform_language::Checked;
+use keyform_runtime::evolve::{Migration, Pace, Progress};
 use keyform_scenario::{contents, stage};
 
 pub const V1: &str = include_str!("../../../../../systems/workspaces/legacy/workspaces-v1.kf");

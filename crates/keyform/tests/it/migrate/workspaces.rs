@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use keyform::runtime::evolve::MigrateError;
-use keyform::runtime::evolve::state::Phase;
 use keyform::runtime::run::{Answer, Caller, RunError};
 use keyform::{Database, Execute};
+use keyform_runtime::evolve::MigrateError;
+use keyform_runtime::evolve::state::Phase;
 
 use super::support::*;
 use keyform_scenario::fault::Mortal;

@@ -16,7 +16,8 @@ pub mod read;
 pub mod value;
 pub mod write;
 
-use keyform::{AttributeValue, Attributes, Number};
+use keyform::value::Number;
+use keyform::{AttributeValue, Attributes};
 use keyform_language::schema::{Entity, EntityId, FieldId, Model};
 
 /// Entity with its fields.

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::copy::{Checkpoint, Copier, CopySettings, describe, like, page};
 use keyform_core::operation::{BatchWriteItem, DeleteTable, WriteRequest};
 use keyform_core::{Attributes, Execute, ExecuteExt};
 use keyform_engine::Database;
-use keyform_transfer::{Checkpoint, Copier, CopySettings, describe, like, page};
 
 use super::beside::Beside;
 use super::{Rehearse, RehearseError};

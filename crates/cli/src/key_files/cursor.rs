@@ -6,16 +6,16 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use keyform_core::World as _;
+use keyform::{SystemWorld, World as _};
 use keyform_engine::owner_only;
-use keyform_world::{SystemWorld, exposed_mode};
+use keyform_world::exposed_mode;
 
 /// Length of a key in bytes.
-pub const KEY_BYTES: usize = 32;
+pub(crate) const KEY_BYTES: usize = 32;
 
 /// Reason why the key cannot be used.
 #[derive(Debug)]
-pub enum CursorKeyError {
+pub(crate) enum CursorKeyError {
     /// The file cannot be read or created.
     Io(PathBuf, io::Error),
     /// The file does not contain a key.
@@ -51,7 +51,7 @@ impl std::error::Error for CursorKeyError {
 
 /// Generates a random key.
 #[must_use]
-pub fn random() -> [u8; KEY_BYTES] {
+pub(crate) fn random() -> [u8; KEY_BYTES] {
     let mut key = [0; KEY_BYTES];
     SystemWorld.fill(&mut key);
     key
@@ -61,7 +61,7 @@ pub fn random() -> [u8; KEY_BYTES] {
 ///
 /// # Errors
 /// The file does not exist, is readable by other users, or does not contain a key.
-pub fn read(file: &Path) -> Result<[u8; KEY_BYTES], CursorKeyError> {
+pub(crate) fn read(file: &Path) -> Result<[u8; KEY_BYTES], CursorKeyError> {
     refuse_exposed(file)?;
     let text = fs::read_to_string(file).map_err(|error| CursorKeyError::Io(file.to_owned(), error))?;
     parse(text.trim()).ok_or_else(|| CursorKeyError::Form(file.to_owned()))
@@ -72,7 +72,7 @@ pub fn read(file: &Path) -> Result<[u8; KEY_BYTES], CursorKeyError> {
 ///
 /// # Errors
 /// As [`read`], or the file cannot be created.
-pub fn read_or_make(file: &Path) -> Result<[u8; KEY_BYTES], CursorKeyError> {
+pub(crate) fn read_or_make(file: &Path) -> Result<[u8; KEY_BYTES], CursorKeyError> {
     if !file.exists() {
         make(file).map_err(|error| CursorKeyError::Io(file.to_owned(), error))?;
     }

@@ -1,36 +1,24 @@
 //! Storage of the keys of encrypted fields: a file that only its owner can read, or an environment variable (ADR 0014).
-//!
-//! ```
-//! use keyform::field_keys;
-//!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let folder = tempfile::tempdir()?;
-//! let file = folder.path().join("field.keys");
-//! let made = field_keys::create(&file)?;
-//! let rotated = field_keys::rotate(&file)?;
-//! assert_eq!(rotated.older()[0].id(), made.primary().id());
-//! # Ok(())
-//! # }
-//! ```
 
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use keyform::SystemWorld;
 use keyform_engine::owner_only;
 use keyform_runtime::seal::{FieldKey, KeyId, Keyring, SealError};
-use keyform_world::{SystemWorld, exposed_mode};
+use keyform_world::exposed_mode;
 use zeroize::Zeroizing;
 
 /// Environment variable with the path of the key file.
-pub const FILE_VARIABLE: &str = "KEYFORM_FIELD_KEYS_FILE";
+pub(crate) const FILE_VARIABLE: &str = "KEYFORM_FIELD_KEYS_FILE";
 /// Environment variable with the keys: base64, comma-separated, the sealing key first.
-pub const KEYS_VARIABLE: &str = "KEYFORM_FIELD_KEYS";
+pub(crate) const KEYS_VARIABLE: &str = "KEYFORM_FIELD_KEYS";
 
 /// Reason why keys cannot be loaded or changed.
 #[derive(Debug)]
-pub enum FieldKeysError {
+pub(crate) enum FieldKeysError {
     /// A file operation failed.
     File {
         /// Operation as a verb, such as `read`.
@@ -103,7 +91,7 @@ impl std::error::Error for FieldKeysError {
 /// # Errors
 ///
 /// The file does not exist, cannot be read, is readable by other users, or is damaged.
-pub fn load(file: &Path) -> Result<Keyring, FieldKeysError> {
+pub(crate) fn load(file: &Path) -> Result<Keyring, FieldKeysError> {
     let text = match fs::read_to_string(file) {
         Ok(text) => Zeroizing::new(text),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(FieldKeysError::Missing(file.to_owned())),
@@ -119,7 +107,7 @@ pub fn load(file: &Path) -> Result<Keyring, FieldKeysError> {
 /// # Errors
 ///
 /// As [`load`], or if both are set.
-pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Keyring>, FieldKeysError> {
+pub(crate) fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Keyring>, FieldKeysError> {
     let given = |name| variable(name).filter(|text| !text.is_empty());
     match (given(FILE_VARIABLE), given(KEYS_VARIABLE).map(Zeroizing::new)) {
         (Some(_), Some(_)) => Err(FieldKeysError::Both),
@@ -137,7 +125,7 @@ pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Opt
 /// # Errors
 ///
 /// The file exists or cannot be written.
-pub fn create(file: &Path) -> Result<Keyring, FieldKeysError> {
+pub(crate) fn create(file: &Path) -> Result<Keyring, FieldKeysError> {
     let ring = Keyring::generate(&SystemWorld);
     let mut new = match owner_only::options().write(true).create_new(true).open(file) {
         Ok(new) => new,
@@ -155,7 +143,7 @@ pub fn create(file: &Path) -> Result<Keyring, FieldKeysError> {
 /// # Errors
 ///
 /// As [`load`] and [`create`].
-pub fn load_or_create(file: &Path) -> Result<Keyring, FieldKeysError> {
+pub(crate) fn load_or_create(file: &Path) -> Result<Keyring, FieldKeysError> {
     if file.exists() {
         return load(file);
     }
@@ -174,7 +162,7 @@ pub fn load_or_create(file: &Path) -> Result<Keyring, FieldKeysError> {
 /// # Errors
 ///
 /// As [`load`], or if the file cannot be replaced.
-pub fn rotate(file: &Path) -> Result<Keyring, FieldKeysError> {
+pub(crate) fn rotate(file: &Path) -> Result<Keyring, FieldKeysError> {
     let fresh = FieldKey::generate(&SystemWorld);
     change(file, |ring| Ok(ring.rotated(fresh)))
 }
@@ -184,7 +172,7 @@ pub fn rotate(file: &Path) -> Result<Keyring, FieldKeysError> {
 /// # Errors
 ///
 /// As [`load`], or if the id is the sealing key or unknown.
-pub fn forget(file: &Path, id: KeyId) -> Result<Keyring, FieldKeysError> {
+pub(crate) fn forget(file: &Path, id: KeyId) -> Result<Keyring, FieldKeysError> {
     change(file, |ring| ring.without(id))
 }
 

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use crate::copy::CopyError;
 use keyform_core::Error;
 use keyform_runtime::evolve::MigrateError;
-use keyform_transfer::CopyError;
 
 /// Error of a rehearsal.
 #[derive(Debug)]

@@ -1,0 +1,3 @@
+//! Statements of PartiQL as trees.
+
+pub use keyform_core::statement::{OrderBy, SelectStatement, Statement};
