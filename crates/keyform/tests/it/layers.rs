@@ -19,7 +19,7 @@ const MAY_USE: [(&str, &[&str]); 15] = [
     ("server", &["core", "world", "wire", "language", "runtime", "live", "flow"]),
     ("macros", &["language", "codegen"]),
     ("keyform", &["core", "world", "engine", "language", "runtime", "aws", "live", "flow", "server", "macros"]),
-    ("cli", &["core", "engine", "language", "codegen", "runtime", "live", "transfer", "server", "keyform"]),
+    ("cli", &["core", "world", "engine", "language", "codegen", "runtime", "live", "transfer", "server", "keyform"]),
 ];
 
 fn crates_folder() -> PathBuf {
