@@ -7,7 +7,7 @@
 //!    and stages a `change` that also updates indexes, `expiry` and `stream` records.
 //! 4. The [`store`] orders the batch and makes it durable; then the caller gets its response.
 //!
-//! [`Options::world`] provides time and randomness, [`keys`] the master and data keys. [`owner_only`] creates files and
+//! [`Options::world`] provides time and randomness, [`encryption_keys`] the master and data keys. [`owner_only`] creates files and
 //! directories that other accounts cannot read. The feature `testing` adds a simulated disk.
 
 mod background;

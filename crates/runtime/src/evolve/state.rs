@@ -2,7 +2,7 @@
 //!
 //! The state is one item of the table `keyform-migrations`. Its id consists of the model's name and a hash of the
 //! evolutions, so a changed evolution is a new migration. Every instance of the application reads the phase again
-//! after [`REFRESH_MILLIS`]. An instance with an outdated phase is slower but never wrong, except for a rollback,
+//! after `REFRESH_MILLIS`. An instance with an outdated phase is slower but never wrong, except for a rollback,
 //! which therefore waits for all instances (ADR 0015).
 
 use std::collections::BTreeMap;
@@ -113,7 +113,7 @@ pub enum Checkpoint {
 /// State of a migration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
-    /// Id of the migration: see [`id`].
+    /// Id of the migration: made of the model and its forms.
     pub id: String,
     /// Current phase.
     pub phase: Phase,
