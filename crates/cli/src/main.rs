@@ -8,9 +8,9 @@
 //! 5. `demo` runs demonstrations based on the example systems.
 //! 6. `model` contains the commands for models, `lsp` the language server for editors.
 //!
-//! `place` opens the store of a command, `elsewhere` is a remote store for a server, `live` follows reads on a server,
-//! `key_files` stores the keys of cursors and fields, `systems` lists the example systems, `applications` runs them, and `files` is their directory for data outside
-//! items.
+//! `open_store` opens the store of a command, `remote_store` is a remote store for a server, `live` follows reads on a
+//! server, `key_files` stores the keys of cursors and fields, `systems` lists the example systems, `applications` runs
+//! them, and `files` is their directory for data outside items.
 //!
 //! Exit codes: 0 for success, 1 if a model has errors or refuses a call, 2 for invalid arguments or settings and for
 //! failures of the environment. `--help` of a command lists deviations.
@@ -22,7 +22,6 @@ mod config;
 mod copy;
 mod credentials;
 mod demo;
-mod elsewhere;
 mod failure;
 mod files;
 mod key_files;
@@ -33,6 +32,7 @@ mod lsp;
 mod model;
 mod open_store;
 mod output;
+mod remote_store;
 mod serve;
 mod signals;
 mod systems;
@@ -41,7 +41,7 @@ use std::process::ExitCode;
 
 use clap::ArgMatches;
 
-use config::{Config, Surroundings};
+use config::{Config, ProcessContext};
 use failure::Failure;
 
 /// The system allocator may never return memory that many threads have freed: with glibc, a gigabyte after a flood of
@@ -77,8 +77,8 @@ fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
 }
 
 fn run_store(arguments: &ArgMatches) -> Result<(), Failure> {
-    let world = Surroundings::of_process();
-    let config = |arguments: &ArgMatches| Config::resolve(arguments, &world);
+    let context = ProcessContext::of_process();
+    let config = |arguments: &ArgMatches| Config::resolve(arguments, &context);
     match arguments.subcommand() {
         None => serve::run(&config(arguments)?, &serve::Request::default()),
         Some(("lsp", _)) => lsp::run(),

@@ -9,7 +9,7 @@ use keyform::aws::{Credentials, Options, Remote, Timeouts};
 use keyform::{Database, Execute, OpenError};
 use keyform_runtime::run;
 
-use crate::config::{Config, Surroundings};
+use crate::config::{Config, ProcessContext};
 use crate::failure::Failure;
 use crate::{command, serve};
 
@@ -77,7 +77,7 @@ pub(crate) fn timeouts() -> Vec<Arg> {
 
 /// Resolves the settings of the process and the arguments.
 pub(crate) fn config(arguments: &ArgMatches) -> Result<Config, Failure> {
-    Config::resolve(arguments, &Surroundings::of_process())
+    Config::resolve(arguments, &ProcessContext::of_process())
 }
 
 /// Returns the settings for running models. In a data directory the variable `stage` has a default.

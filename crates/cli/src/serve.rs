@@ -22,8 +22,8 @@ use tokio::runtime::Runtime;
 
 use crate::applications::Applications;
 use crate::config::{Config, StoreKind};
-use crate::elsewhere::Elsewhere;
 use crate::failure::Failure;
+use crate::remote_store::RemoteStore;
 use crate::{files, logging, open_store, output, signals, systems};
 
 /// Event of the main thread.
@@ -85,12 +85,12 @@ pub(crate) fn run(config: &Config, request: &Request) -> Result<(), Failure> {
     } else {
         // This runtime must outlive the server, because it owns the connections to the store.
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-        let store: Arc<dyn Execute> = Arc::new(Elsewhere::connect(&runtime, config)?);
+        let store: Arc<dyn Execute> = Arc::new(RemoteStore::connect(&runtime, config)?);
         let Offer { files, applications, token_keys } = offer(config, request, store.clone(), folder)?;
         check_tables(&runtime, &files, request)?;
         let running = keyform::serve_models(settings(config, files.models(), token_keys)?, store)?;
         let told = begin(&applications, request, running.security())?;
-        announce(&ready_elsewhere(config, &running), &running, files)?;
+        announce(&ready_on_remote_store(config, &running), &running, files)?;
         tell(&told, &running)?;
         wait(&events, running, stopped);
         applications.stop();
@@ -417,7 +417,7 @@ fn ready(config: &Config, running: &Running) -> String {
 }
 
 /// Returns the ready line of a server with a remote store.
-fn ready_elsewhere(config: &Config, running: &Running) -> String {
+fn ready_on_remote_store(config: &Config, running: &Running) -> String {
     let place = match (&config.endpoint_url, &config.region) {
         (Some(url), _) => url.clone(),
         (None, Some(region)) => format!("DynamoDB in {region}"),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-use super::{SETTINGS, Setting, Surroundings};
+use super::{ProcessContext, SETTINGS, Setting};
 use crate::failure::Failure;
 
 /// Default file name.
@@ -16,10 +16,10 @@ const NAME: &str = "keyform.toml";
 /// named explicitly.
 pub(super) fn read(
     named: Option<&str>,
-    world: &Surroundings,
+    context: &ProcessContext,
 ) -> Result<Vec<(&'static Setting, String, String)>, Failure> {
     let name = named.unwrap_or(NAME);
-    let place = world.directory.join(name);
+    let place = context.directory.join(name);
     let text = match fs::read_to_string(&place) {
         Ok(text) => text,
         Err(error) if named.is_none() && error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

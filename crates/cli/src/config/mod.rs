@@ -100,13 +100,13 @@ pub(crate) enum AccessLog {
 
 /// Environment of a process; tests replace it.
 #[derive(Debug, Default)]
-pub(crate) struct Surroundings {
+pub(crate) struct ProcessContext {
     pub(crate) environment: BTreeMap<String, String>,
     /// Directory of `keyform.toml`.
     pub(crate) directory: PathBuf,
 }
 
-impl Surroundings {
+impl ProcessContext {
     /// Returns the environment of this process.
     pub(crate) fn of_process() -> Self {
         // Variables that are not UTF-8 cannot be settings.
@@ -128,14 +128,14 @@ impl Surroundings {
 
 impl Config {
     /// Resolves the settings from all sources.
-    pub(crate) fn resolve(arguments: &ArgMatches, world: &Surroundings) -> Result<Self, Failure> {
-        let mut config = Self::defaults(world);
+    pub(crate) fn resolve(arguments: &ArgMatches, context: &ProcessContext) -> Result<Self, Failure> {
+        let mut config = Self::defaults(context);
         let named = arguments.get_one::<String>("config").map(String::as_str);
-        for (setting, text, source) in file::read(named.or(world.variable("KEYFORM_CONFIG")), world)? {
+        for (setting, text, source) in file::read(named.or(context.variable("KEYFORM_CONFIG")), context)? {
             config.apply(setting, &text, &source)?;
         }
         for setting in SETTINGS {
-            if let Some(text) = world.variable(&setting.variable()) {
+            if let Some(text) = context.variable(&setting.variable()) {
                 config.apply(setting, text, &format!("{}={text}", setting.variable()))?;
             }
         }
@@ -256,7 +256,7 @@ impl Config {
         (setting.set)(self, text).ok_or_else(|| Failure::new(format!("{source} is not {}", setting.expected)))
     }
 
-    fn defaults(world: &Surroundings) -> Self {
+    fn defaults(context: &ProcessContext) -> Self {
         Self {
             host: "127.0.0.1".to_owned(),
             port: 8000,
@@ -295,7 +295,7 @@ impl Config {
             jwt_key_file: None,
             cursor_key_file: None,
             field_keys_file: None,
-            folder: world.folder(),
+            folder: context.folder(),
         }
     }
 }

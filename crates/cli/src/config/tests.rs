@@ -20,10 +20,10 @@ fn resolve(case: &Case<'_>) -> Result<Config, String> {
         std::fs::write(folder.path().join("keyform.toml"), case.file).unwrap();
     }
     let environment = case.environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    let world = Surroundings { environment: environment.collect(), directory: folder.path().to_owned() };
+    let context = ProcessContext { environment: environment.collect(), directory: folder.path().to_owned() };
     let arguments = command().try_get_matches_from([&["keyform"], case.flags].concat()).unwrap();
     let place = folder.path().display().to_string();
-    Config::resolve(&arguments, &world).map_err(|failure| failure.to_string().replace(&place, "DIR"))
+    Config::resolve(&arguments, &context).map_err(|failure| failure.to_string().replace(&place, "DIR"))
 }
 
 fn port(flags: &[&str], environment: &[(&str, &str)], file: &str) -> u16 {

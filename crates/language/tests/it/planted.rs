@@ -42,7 +42,7 @@ struct Variant {
     /// Checks the variant as a new version of the model.
     #[serde(default)]
     against: bool,
-    /// Codes of which one must be found. Without any, a finding near the change counts.
+    /// Accepted codes. Without any, every finding near the change counts.
     #[serde(default)]
     expect: Vec<String>,
 }

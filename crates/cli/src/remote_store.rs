@@ -12,19 +12,19 @@ use crate::failure::Failure;
 use crate::open_store;
 
 /// Remote store on a dedicated runtime.
-pub(crate) struct Elsewhere {
+pub(crate) struct RemoteStore {
     remote: Remote,
     runtime: Handle,
 }
 
-impl Elsewhere {
+impl RemoteStore {
     /// Connects according to the settings.
     pub(crate) fn connect(runtime: &Runtime, config: &Config) -> Result<Self, Failure> {
         Ok(Self { remote: runtime.block_on(open_store::remote(config))?, runtime: runtime.handle().clone() })
     }
 }
 
-impl Execute for Elsewhere {
+impl Execute for RemoteStore {
     fn execute(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>> {
         let broken = || Err(Error::internal("the request to the store was interrupted"));
         let (remote, writes) = (self.remote.clone(), operation.writes());
