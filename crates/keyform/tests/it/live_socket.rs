@@ -280,8 +280,9 @@ async fn a_page_of_a_stranger_cannot_speak_for_a_developer() {
     assert!(api.connect(&[("origin", "http://localhost:3000")]).await.is_ok());
 }
 
-fn token(secs: i64) -> String {
-    let now = SystemWorld.now_millis() / 1000;
+/// A token that ends `secs` seconds after the time of `world`.
+fn token(world: &ManualWorld, secs: i64) -> String {
+    let now = world.now_millis() / 1000;
     let part = |value: Value| URL_SAFE_NO_PAD.encode(value.to_string());
     let claims = json!({ "userId": "ada", "exp": now + secs });
     let signed = format!("{}.{}", part(json!({ "alg": "HS256" })), part(claims));
@@ -296,11 +297,11 @@ async fn a_browser_brings_its_token_as_a_subprotocol_and_leaves_when_it_ends() {
     let world = ManualWorld::at_ms(u64::try_from(SystemWorld.now_millis()).unwrap());
     let settings = ServerSettings { token_keys, world: Arc::new(world.clone()), ..ServerSettings::default() };
     let api = Api::start(settings).await;
-    let protocols = format!("keyform.live.v1, keyform.token.{}", token(60));
+    let protocols = format!("keyform.live.v1, keyform.token.{}", token(&world, 60));
     let mut client = api.connect(&[("sec-websocket-protocol", &protocols)]).await.unwrap();
     client.subscribe("a", None).await;
     assert_eq!(client.next().await.unwrap()["type"], "page");
-    client.send(json!({ "type": "authenticate", "token": token(60) })).await;
+    client.send(json!({ "type": "authenticate", "token": token(&world, 60) })).await;
     assert_eq!(client.next().await.unwrap()["type"], "authenticated");
     // Clocks may differ by 30 seconds, so the token lasts so much longer.
     world.advance(Duration::from_secs(91));
