@@ -26,7 +26,7 @@ impl Remote {
             .batch_get_item()
             .set_request_items(Some(tables))
             .set_return_consumed_capacity(capacity::wanted(batch.return_capacity));
-        let output = request.send().await.map_err(failure::told)?;
+        let output = request.send().await.map_err(failure::service_error)?;
         let responses = output.responses.unwrap_or_default().into_iter();
         Ok(BatchGetItemOutput {
             responses: responses
@@ -49,7 +49,7 @@ impl Remote {
             .set_request_items(Some(tables))
             .set_return_consumed_capacity(capacity::wanted(batch.return_capacity))
             .set_return_item_collection_metrics(capacity::metrics_wanted(batch.return_metrics));
-        let output = request.send().await.map_err(failure::told_of_write)?;
+        let output = request.send().await.map_err(failure::write_error)?;
         let undone = output.unprocessed_items.unwrap_or_default().into_iter();
         Ok(BatchWriteItemOutput {
             unprocessed: undone

@@ -136,6 +136,6 @@ impl Remote {
     /// Returns an error if the store fails, or the table is not active after `longest`.
     pub async fn wait_until_active(&self, table: &str, longest: Duration) -> Result<(), Error> {
         let waited = self.client.wait_until_table_exists().table_name(table).wait(longest).await;
-        waited.map(|_| ()).map_err(failure::told)
+        waited.map(|_| ()).map_err(failure::service_error)
     }
 }

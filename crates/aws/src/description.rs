@@ -84,21 +84,24 @@ fn key_schema(elements: &[KeySchemaElement]) -> KeySchema {
 
 /// Returns the billing mode. A store that does not report one is provisioned, unless it reports no capacity either.
 fn billing(table: &types::TableDescription, units: Throughput) -> BillingMode {
-    let told = table.billing_mode_summary.as_ref().and_then(|summary| summary.billing_mode.as_ref());
-    match told {
+    let described = table.billing_mode_summary.as_ref().and_then(|summary| summary.billing_mode.as_ref());
+    match described {
         Some(types::BillingMode::PayPerRequest) => BillingMode::PayPerRequest,
         None if units == Throughput::default() => BillingMode::PayPerRequest,
         _ => BillingMode::Provisioned,
     }
 }
 
-fn throughput_of(told: Option<&ProvisionedThroughputDescription>) -> ThroughputDescription {
-    let Some(told) = told else { return ThroughputDescription::default() };
+fn throughput_of(described: Option<&ProvisionedThroughputDescription>) -> ThroughputDescription {
+    let Some(described) = described else { return ThroughputDescription::default() };
     ThroughputDescription {
-        units: Throughput { read: unsigned(told.read_capacity_units), write: unsigned(told.write_capacity_units) },
-        last_increase_ms: told.last_increase_date_time.and_then(millis),
-        last_decrease_ms: told.last_decrease_date_time.and_then(millis),
-        decreases_today: unsigned(told.number_of_decreases_today),
+        units: Throughput {
+            read: unsigned(described.read_capacity_units),
+            write: unsigned(described.write_capacity_units),
+        },
+        last_increase_ms: described.last_increase_date_time.and_then(millis),
+        last_decrease_ms: described.last_decrease_date_time.and_then(millis),
+        decreases_today: unsigned(described.number_of_decreases_today),
     }
 }
 

@@ -9,7 +9,7 @@ use keyform_core::error::{CancellationReason, Detail, remote};
 use crate::{resend, value};
 
 /// Converts the error of a request.
-pub(crate) fn told(error: impl Into<aws_sdk_dynamodb::Error>) -> Error {
+pub(crate) fn service_error(error: impl Into<aws_sdk_dynamodb::Error>) -> Error {
     let error = error.into();
     let Some(code) = error.code() else {
         return remote::no_answer(&DisplayErrorContext(&error).to_string());
@@ -21,7 +21,7 @@ pub(crate) fn told(error: impl Into<aws_sdk_dynamodb::Error>) -> Error {
 }
 
 /// Converts the error of a write. Reports `OutcomeUnknown` if the write may have been applied.
-pub(crate) fn told_of_write<E>(error: SdkError<E, HttpResponse>) -> Error
+pub(crate) fn write_error<E>(error: SdkError<E, HttpResponse>) -> Error
 where
     aws_sdk_dynamodb::Error: From<SdkError<E, HttpResponse>>,
     E: std::error::Error + 'static,
@@ -32,11 +32,11 @@ where
         SdkError::ServiceError(failed) => failed.raw().status().is_server_error(),
         _ => false,
     };
-    if unsure { remote::outcome_unknown(&DisplayErrorContext(&error).to_string()) } else { told(error) }
+    if unsure { remote::outcome_unknown(&DisplayErrorContext(&error).to_string()) } else { service_error(error) }
 }
 
 /// Converts the error of a request to the streams endpoint.
-pub(crate) fn told_of_streams(error: impl Into<aws_sdk_dynamodbstreams::Error>) -> Error {
+pub(crate) fn streams_error(error: impl Into<aws_sdk_dynamodbstreams::Error>) -> Error {
     let error = error.into();
     match error.code() {
         Some(code) => remote::reported(code, error.message().unwrap_or_default(), Detail::None),

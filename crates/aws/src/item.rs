@@ -20,7 +20,7 @@ impl Remote {
             .set_expression_attribute_names(expressions.names())
             .consistent_read(get.consistent)
             .set_return_consumed_capacity(capacity::wanted(get.return_capacity));
-        let output = request.send().await.map_err(failure::told)?;
+        let output = request.send().await.map_err(failure::service_error)?;
         Ok(GetItemOutput {
             item: value::optional_item(output.item.as_ref())?,
             capacity: output.consumed_capacity.map(capacity::consumed),
@@ -44,7 +44,7 @@ impl Remote {
             .set_return_item_collection_metrics(capacity::metrics_wanted(put.options.return_metrics));
         let request = request.customize();
         let request = if again { request } else { request.config_override(resend::only_if_not_applied()) };
-        let output = request.send().await.map_err(failure::told_of_write)?;
+        let output = request.send().await.map_err(failure::write_error)?;
         written(output.attributes, output.consumed_capacity, output.item_collection_metrics)
     }
 
@@ -65,7 +65,7 @@ impl Remote {
             .set_return_item_collection_metrics(capacity::metrics_wanted(delete.options.return_metrics));
         let request = request.customize();
         let request = if again { request } else { request.config_override(resend::only_if_not_applied()) };
-        let output = request.send().await.map_err(failure::told_of_write)?;
+        let output = request.send().await.map_err(failure::write_error)?;
         written(output.attributes, output.consumed_capacity, output.item_collection_metrics)
     }
 
@@ -87,7 +87,7 @@ impl Remote {
             .set_return_item_collection_metrics(capacity::metrics_wanted(update.options.return_metrics));
         let request = request.customize();
         let request = if again { request } else { request.config_override(resend::only_if_not_applied()) };
-        let output = request.send().await.map_err(failure::told_of_write)?;
+        let output = request.send().await.map_err(failure::write_error)?;
         written(output.attributes, output.consumed_capacity, output.item_collection_metrics)
     }
 }

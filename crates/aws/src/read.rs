@@ -29,7 +29,7 @@ impl Remote {
             .scan_index_forward(!query.reverse)
             .set_exclusive_start_key(start(query.start.as_ref()))
             .set_return_consumed_capacity(capacity::wanted(query.return_capacity));
-        let output = request.send().await.map_err(failure::told)?;
+        let output = request.send().await.map_err(failure::service_error)?;
         page(Page::from(output), query.select)
     }
 
@@ -52,7 +52,7 @@ impl Remote {
             .set_total_segments(scan.segment.map(|segment: Segment| number(segment.total)))
             .set_exclusive_start_key(start(scan.start.as_ref()))
             .set_return_consumed_capacity(capacity::wanted(scan.return_capacity));
-        let output = request.send().await.map_err(failure::told)?;
+        let output = request.send().await.map_err(failure::service_error)?;
         page(Page::from(output), scan.select)
     }
 }

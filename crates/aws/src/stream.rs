@@ -26,7 +26,7 @@ impl Remote {
             .set_table_name(list.table)
             .set_exclusive_start_stream_arn(list.start)
             .set_limit(list.limit.map(limit));
-        let output = request.send().await.map_err(failure::told_of_streams)?;
+        let output = request.send().await.map_err(failure::streams_error)?;
         let streams = output.streams.unwrap_or_default().into_iter().map(listing).collect();
         Ok(ListStreamsOutput { streams, last: output.last_evaluated_stream_arn })
     }
@@ -42,7 +42,7 @@ impl Remote {
             .set_exclusive_start_shard_id(describe.start_shard)
             .set_limit(describe.limit.map(limit))
             .set_shard_filter(children);
-        let output = request.send().await.map_err(failure::told_of_streams)?;
+        let output = request.send().await.map_err(failure::streams_error)?;
         let description = output.stream_description.ok_or_else(|| remote::malformed("no description of a stream"))?;
         described(description)
     }
@@ -61,13 +61,13 @@ impl Remote {
             .shard_id(get.shard)
             .shard_iterator_type(kind)
             .set_sequence_number(sequence.map(|sequence| sequence.to_string()));
-        let output = request.send().await.map_err(failure::told_of_streams)?;
+        let output = request.send().await.map_err(failure::streams_error)?;
         output.shard_iterator.ok_or_else(|| remote::malformed("no iterator of a shard"))
     }
 
     pub(crate) async fn get_records(&self, get: GetRecords) -> Result<GetRecordsOutput, Error> {
         let request = self.streams.get_records().shard_iterator(get.iterator).set_limit(get.limit.map(limit));
-        let output = request.send().await.map_err(failure::told_of_streams)?;
+        let output = request.send().await.map_err(failure::streams_error)?;
         let sent = output.records.unwrap_or_default();
         let region = sent.first().and_then(|record| record.aws_region.clone()).unwrap_or_default();
         let records = sent.into_iter().map(record).collect::<Result<_, _>>()?;

@@ -21,17 +21,19 @@ use crate::{Remote, description, failure};
 impl Remote {
     pub(crate) async fn create_table(&self, create: CreateTable) -> Result<Box<TableDescription>, Error> {
         let request = creation(&self.client, create).map_err(failure::incomplete)?;
-        let output = request.send().await.map_err(failure::told)?;
+        let output = request.send().await.map_err(failure::service_error)?;
         described(output.table_description)
     }
 
     pub(crate) async fn describe_table(&self, describe: DescribeTable) -> Result<Box<TableDescription>, Error> {
-        let output = self.client.describe_table().table_name(describe.table).send().await.map_err(failure::told)?;
+        let output =
+            self.client.describe_table().table_name(describe.table).send().await.map_err(failure::service_error)?;
         described(output.table)
     }
 
     pub(crate) async fn delete_table(&self, delete: DeleteTable) -> Result<Box<TableDescription>, Error> {
-        let output = self.client.delete_table().table_name(delete.table).send().await.map_err(failure::told)?;
+        let output =
+            self.client.delete_table().table_name(delete.table).send().await.map_err(failure::service_error)?;
         described(output.table_description)
     }
 
@@ -41,7 +43,7 @@ impl Remote {
             .list_tables()
             .set_exclusive_start_table_name(list.start)
             .set_limit(list.limit.map(|limit| i32::try_from(limit).unwrap_or(i32::MAX)));
-        let output = request.send().await.map_err(failure::told)?;
+        let output = request.send().await.map_err(failure::service_error)?;
         Ok(ListTablesOutput { tables: output.table_names.unwrap_or_default(), last: output.last_evaluated_table_name })
     }
 
@@ -52,14 +54,14 @@ impl Remote {
             .build()
             .map_err(failure::incomplete)?;
         let request = self.client.update_time_to_live().table_name(update.table).time_to_live_specification(setting);
-        let output = request.send().await.map_err(failure::told)?;
+        let output = request.send().await.map_err(failure::service_error)?;
         let setting = output.time_to_live_specification.ok_or_else(|| remote::malformed("no time to live"))?;
         Ok(TimeToLive { attribute: setting.attribute_name, enabled: setting.enabled })
     }
 
     pub(crate) async fn describe_time_to_live(&self, describe: DescribeTimeToLive) -> Result<TimeToLiveStatus, Error> {
         let request = self.client.describe_time_to_live().table_name(describe.table);
-        let setting = request.send().await.map_err(failure::told)?.time_to_live_description;
+        let setting = request.send().await.map_err(failure::service_error)?.time_to_live_description;
         Ok(TimeToLiveStatus { attribute: setting.filter(is_on).and_then(|setting| setting.attribute_name) })
     }
 }

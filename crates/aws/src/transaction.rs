@@ -20,7 +20,7 @@ impl Remote {
             .transact_get_items()
             .set_transact_items(Some(gets))
             .set_return_consumed_capacity(capacity::wanted(reads.return_capacity));
-        let output = request.send().await.map_err(failure::told)?;
+        let output = request.send().await.map_err(failure::service_error)?;
         let responses = output.responses.unwrap_or_default();
         Ok(TransactGetItemsOutput {
             responses: responses
@@ -43,7 +43,7 @@ impl Remote {
             .set_client_request_token(writes.token)
             .set_return_consumed_capacity(capacity::wanted(writes.return_capacity))
             .set_return_item_collection_metrics(capacity::metrics_wanted(writes.return_metrics));
-        let output = request.send().await.map_err(failure::told_of_write)?;
+        let output = request.send().await.map_err(failure::write_error)?;
         Ok(TransactWriteItemsOutput {
             capacity: capacity::all_consumed(output.consumed_capacity),
             metrics: capacity::metrics_by_table(output.item_collection_metrics)?,

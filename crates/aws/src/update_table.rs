@@ -16,7 +16,7 @@ use crate::{Remote, failure};
 impl Remote {
     pub(crate) async fn update_table(&self, update: UpdateTable) -> Result<Box<TableDescription>, Error> {
         let request = change(&self.client, update).map_err(failure::incomplete)?;
-        let output = request.send().await.map_err(failure::told)?;
+        let output = request.send().await.map_err(failure::service_error)?;
         described(output.table_description)
     }
 }

@@ -6,6 +6,7 @@ use std::error::Error;
 use keyform::KeyError;
 use keyform::server::StartError;
 use keyform::{ModelFileError, OpenError};
+use keyform_runtime::accept::{NotAccepted, Reason};
 use keyform_runtime::deploy::DeployError;
 use keyform_runtime::evolve::MigrateError;
 use keyform_transfer::{CopyError, RehearseError};
@@ -30,6 +31,7 @@ fn of_one(error: &(dyn Error + 'static)) -> Option<String> {
     let migrating = || error.downcast_ref().and_then(migrating);
     let model = || error.downcast_ref().and_then(model);
     let copying = || error.downcast_ref().and_then(copying);
+    let accepting = || error.downcast_ref().and_then(accepting);
     let rehearsing = || error.downcast_ref().and_then(rehearsing);
     opening()
         .or_else(key)
@@ -39,6 +41,7 @@ fn of_one(error: &(dyn Error + 'static)) -> Option<String> {
         .or_else(model)
         .or_else(copying)
         .or_else(rehearsing)
+        .or_else(accepting)
 }
 
 fn opening(error: &OpenError) -> Option<String> {
@@ -90,6 +93,7 @@ fn migrating(error: &MigrateError) -> Option<String> {
         | MigrateError::LeaseLost
         | MigrateError::Phase(..)
         | MigrateError::Left(..)
+        | MigrateError::NotAccepted(_)
         | MigrateError::Store(_) => None,
     }
 }
@@ -99,11 +103,14 @@ const VALUE: &str = "set it with --set NAME=VALUE";
 fn model(error: &ModelFileError) -> Option<String> {
     match error {
         ModelFileError::Variable(..) => Some(VALUE.to_owned()),
+        ModelFileError::Handler(..) => Some("if another program runs it, pass --external-handlers".to_owned()),
         ModelFileError::Unreadable(..)
         | ModelFileError::Findings(..)
         | ModelFileError::Twice(..)
         | ModelFileError::Unrunnable(..)
-        | ModelFileError::Nameless(_) => None,
+        | ModelFileError::NotAccepted(..)
+        | ModelFileError::Nameless(_)
+        | ModelFileError::Handlers(..) => None,
     }
 }
 
@@ -125,6 +132,15 @@ fn copying(error: &CopyError) -> Option<String> {
         | CopyError::Data(_) => return None,
     };
     Some(advice.to_owned())
+}
+
+fn accepting(error: &NotAccepted) -> Option<String> {
+    match error.reason {
+        Reason::Breaking(_) | Reason::Unfinished(_) | Reason::Unreadable(_) => {
+            Some("accept it with --accept-breaking-model".to_owned())
+        }
+        Reason::Superseded => None,
+    }
 }
 
 fn rehearsing(error: &RehearseError) -> Option<String> {

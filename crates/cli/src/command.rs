@@ -83,11 +83,14 @@ fn serve() -> Command {
     let files = files.help("Models to serve: .kf files or names of example systems [default: all example systems]");
     let no_systems = Arg::new("no-systems").long("no-systems").action(ArgAction::SetTrue);
     let no_systems = no_systems.help("Do not serve the example systems");
+    let external = Arg::new("external-handlers").long("external-handlers").action(ArgAction::SetTrue);
+    let external = external.help("Serve models of files whose handlers another program runs");
     let demo = Arg::new("demo").long("demo").action(ArgAction::SetTrue).conflicts_with_all(["models", "no-systems"]);
     let demo = demo.help("Fill the example systems with sample data and print calls to try");
     Command::new("serve")
         .about("Serve the DynamoDB endpoint and the HTTP API of models (the default command)")
-        .args([files, crate::open_store::variable(), crate::open_store::create_tables(), no_systems, demo])
+        .args([files, crate::open_store::variable(), crate::open_store::create_tables()])
+        .args([crate::open_store::accept_breaking_model(), no_systems, external, demo])
         .args(settings(&|_| true))
         .after_help(SERVE)
 }

@@ -55,6 +55,14 @@ pub(crate) fn create_tables() -> Arg {
         .help("Create missing tables, with --store dynamodb")
 }
 
+/// Returns the flag that accepts a model although it breaks existing items.
+pub(crate) fn accept_breaking_model() -> Arg {
+    Arg::new("accept-breaking-model").long("accept-breaking-model").action(ArgAction::SetTrue).help(
+        "Accept the model even if it does not fit the items of the version that the store has accepted: they are no \
+        longer found, and instances with that version stop",
+    )
+}
+
 /// Returns the values of variables in table names.
 pub(crate) fn variables(arguments: &ArgMatches) -> Result<BTreeMap<String, String>, Failure> {
     Ok(pairs(arguments, "variable")?.into_iter().collect())

@@ -48,7 +48,9 @@ pub(crate) struct Request {
     variables: BTreeMap<String, String>,
     create_tables: bool,
     no_systems: bool,
+    external_handlers: bool,
     demo: bool,
+    accept_breaking: bool,
 }
 
 impl Request {
@@ -59,7 +61,9 @@ impl Request {
             variables: open_store::variables(arguments)?,
             create_tables: arguments.get_flag("create-tables"),
             no_systems: arguments.get_flag("no-systems"),
+            external_handlers: arguments.get_flag("external-handlers"),
             demo: arguments.get_flag("demo"),
+            accept_breaking: arguments.get_flag("accept-breaking-model"),
         })
     }
 }
@@ -140,6 +144,7 @@ fn offer(
 ) -> Result<Offer, Failure> {
     let mut settings = open_store::run_settings(config, request.variables.clone(), config.cursor_key()?);
     settings.field_keys = config.field_keys()?;
+    settings.accept_breaking = request.accept_breaking;
     let tables = if config.is_embedded() { Tables::Made } else { Tables::Expected };
     let token_keys = token_keys(config)?;
     let host = Host::shared(store.clone()).with_tables(tables).with_options(settings.clone().into());
@@ -148,7 +153,9 @@ fn offer(
         Some(folder) => host.with_folder(folder),
         None => host,
     });
-    let mut files = ModelFiles::open_on(&[], Ground { store, tables, settings, world: Arc::new(SystemWorld) })?;
+    let external_handlers = request.external_handlers;
+    let ground = Ground { store, tables, settings, world: Arc::new(SystemWorld), external_handlers };
+    let mut files = ModelFiles::open_on(&[], ground)?;
     for name in &request.models {
         match systems::find(name) {
             Some(system) => files.add_application(&applications.named(system)?)?,

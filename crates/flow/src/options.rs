@@ -19,6 +19,7 @@ pub struct ModelOptions {
     cursor_key: Option<[u8; 32]>,
     without_transactions: bool,
     field_keys: Option<Arc<Keyring>>,
+    accept_breaking: bool,
     pub(crate) world: Arc<dyn World>,
 }
 
@@ -31,6 +32,7 @@ impl ModelOptions {
             cursor_key: None,
             without_transactions: false,
             field_keys: None,
+            accept_breaking: false,
             world: keyform_world::system(),
         }
     }
@@ -49,7 +51,7 @@ impl ModelOptions {
         self
     }
 
-    /// Sets the key that signs cursors. Programs that accept each other's cursors share it; without a key, cursors are
+    /// Sets the key that encrypts cursors. Programs that accept each other's cursors share it; without a key, cursors are
     /// valid only in this process.
     #[must_use]
     pub fn cursor_key(mut self, key: [u8; 32]) -> Self {
@@ -61,6 +63,14 @@ impl ModelOptions {
     #[must_use]
     pub fn without_transactions(mut self) -> Self {
         self.without_transactions = true;
+        self
+    }
+
+    /// Accepts the model even if it does not fit the items of the version that the store has accepted. Those items are
+    /// lost to it, and instances with the older version stop: prefer an `evolve`.
+    #[must_use]
+    pub fn accept_breaking_model(mut self) -> Self {
+        self.accept_breaking = true;
         self
     }
 
@@ -87,6 +97,7 @@ impl ModelOptions {
             cursor_key: self.cursor_key.unwrap_or_else(|| self.world.random()),
             without_transactions: self.without_transactions,
             field_keys: self.field_keys.clone(),
+            accept_breaking: self.accept_breaking,
         }
     }
 }
@@ -99,6 +110,7 @@ impl From<RunSettings> for ModelOptions {
             cursor_key: Some(settings.cursor_key),
             without_transactions: settings.without_transactions,
             field_keys: settings.field_keys,
+            accept_breaking: settings.accept_breaking,
             world: keyform_world::system(),
         }
     }

@@ -93,7 +93,7 @@ pub use keyform_engine::{Database, Encryption, EngineSettings, OpenError, Option
 pub use keyform_flow::ModelOptions;
 #[doc(inline)]
 pub use keyform_macros::model;
-pub use keyform_runtime::run::Resumed;
+pub use keyform_runtime::run::{BrokenItem, Resumed};
 pub use keyform_world::SystemWorld;
 pub use models::{Ground, ModelFileError, ModelFiles, Reload};
 #[doc(hidden)]

@@ -11,8 +11,12 @@ use keyform_core::{Execute, World};
 use keyform_engine::Database;
 use keyform_flow::Tables;
 use keyform_language::bind::unnamed_table;
+use keyform_language::bookkeeping::MODELS;
 use keyform_language::diagnostic::render;
+use keyform_language::schema::Target;
 use keyform_language::{Checked, Severity};
+use keyform_live::handle::HandleError;
+use keyform_runtime::accept::{Accepted, NotAccepted};
 use keyform_runtime::run::{RunError, RunSettings, Runner};
 use keyform_server::{Difference, Models, Served};
 
@@ -64,6 +68,9 @@ pub struct Ground {
     pub settings: RunSettings,
     /// Clock, timer and randomness of the models.
     pub world: Arc<dyn World>,
+    /// Serve models of files although they name handlers, because another program runs these. A file has no code, so
+    /// such a model is refused otherwise.
+    pub external_handlers: bool,
 }
 
 /// Result of reloading a changed file.
@@ -102,6 +109,12 @@ pub enum ModelFileError {
     Unrunnable(PathBuf, RunError),
     /// The model has no name, and therefore no path.
     Nameless(PathBuf),
+    /// The store has items of another version of the model, and this one breaks them.
+    NotAccepted(PathBuf, Arc<NotAccepted>),
+    /// Nothing implements this handler of the model: a file has no code.
+    Handler(PathBuf, String),
+    /// Code and model of an application do not name the same handlers.
+    Handlers(PathBuf, HandleError),
 }
 
 impl fmt::Display for ModelFileError {
@@ -114,7 +127,16 @@ impl fmt::Display for ModelFileError {
             }
             Self::Twice(file, name) => write!(f, "{}: another file also has a model {name}", file.display()),
             Self::Unrunnable(file, why) => write!(f, "{}: {why}", file.display()),
+            Self::NotAccepted(file, why) => write!(f, "{}: {why}", file.display()),
             Self::Nameless(file) => write!(f, "{}: the model has no name: begin with `model NAME`", file.display()),
+            Self::Handler(file, name) => write!(
+                f,
+                "{}: nothing implements the handler `{name}`, because a model file has no code: serve the model from a \
+                program that registers it with `Application::handler`, remove `-> handler {name}`, or state that \
+                another program runs it",
+                file.display()
+            ),
+            Self::Handlers(file, error) => write!(f, "{}: {error}", file.display()),
         }
     }
 }
@@ -124,7 +146,9 @@ impl std::error::Error for ModelFileError {
         match self {
             Self::Unreadable(_, error) => Some(error),
             Self::Unrunnable(_, error) => Some(error),
-            Self::Findings(..) | Self::Variable(..) | Self::Twice(..) | Self::Nameless(_) => None,
+            Self::NotAccepted(_, why) => Some(why.as_ref()),
+            Self::Handlers(_, error) => Some(error),
+            Self::Findings(..) | Self::Variable(..) | Self::Twice(..) | Self::Nameless(_) | Self::Handler(..) => None,
         }
     }
 }
@@ -141,7 +165,7 @@ impl ModelFiles {
     ) -> Result<Self, ModelFileError> {
         let (store, world) = (Arc::new(database.clone()), keyform_world::system());
         let settings = RunSettings { variables, cursor_key: world.random(), ..RunSettings::default() };
-        Self::open_on(paths, Ground { store, tables: Tables::Made, settings, world })
+        Self::open_on(paths, Ground { store, tables: Tables::Made, settings, world, external_handlers: false })
     }
 
     /// Loads models that run on any store, such as DynamoDB.
@@ -178,8 +202,10 @@ impl ModelFiles {
     /// Adds an application with its flows. The caller must start its jobs and handlers.
     ///
     /// # Errors
-    /// Another model has the same name.
+    /// Another model has the same name, or a handler has no code.
     pub fn add_application(&mut self, application: &Application) -> Result<(), ModelFileError> {
+        let handlers = application.check_handlers();
+        handlers.map_err(|error| ModelFileError::Handlers(PathBuf::from(application.name()), error))?;
         let (name, runner) = (application.name().to_owned(), application.runner().clone());
         self.add(ModelFile { path: PathBuf::from(&name), fixed: true, name, runner, text: None }, application.served())
     }
@@ -188,6 +214,7 @@ impl ModelFiles {
         if self.models.names().contains(&file.name) {
             return Err(ModelFileError::Twice(file.path, file.name));
         }
+        self.ground.accept(&file.path, &file.runner)?;
         self.models.put(served);
         self.files.push(file);
         Ok(())
@@ -220,12 +247,13 @@ impl ModelFiles {
     }
 
     fn replacing(&mut self, number: usize, path: &Path, text: &str) -> Result<(String, Difference), ModelFileError> {
-        let runner = self.ground.runner(path, text)?;
+        let runner = self.ground.cautious().runner(path, text)?;
         let name = runner.checked().model.name.clone();
         let renamed = name != self.files[number].name;
         if renamed && self.models.names().contains(&name) {
             return Err(ModelFileError::Twice(path.to_owned(), name));
         }
+        self.ground.accept(path, &runner)?;
         let difference = self.models.put(Served::new(runner.clone(), self.ground.tables));
         self.files[number].runner = runner;
         if renamed {
@@ -246,8 +274,44 @@ impl Ground {
             return Err(ModelFileError::Nameless(path.to_owned()));
         }
         self.check_variables(path, &checked)?;
+        self.check_handlers(path, &checked)?;
         let runner = Runner::new(Arc::new(checked), self.store.clone(), self.world.clone(), self.settings.clone());
         runner.map_err(|error| ModelFileError::Unrunnable(path.to_owned(), error))
+    }
+
+    /// Returns the ground for a reload. It never accepts a breaking model: the permission was given for the model of the
+    /// start, and every later mistake in the file would lose items.
+    fn cautious(&self) -> Self {
+        Self { settings: RunSettings { accept_breaking: false, ..self.settings.clone() }, ..self.clone() }
+    }
+
+    /// Makes sure that the store accepts a model before it is served.
+    fn accept(&self, path: &Path, runner: &Runner) -> Result<(), ModelFileError> {
+        let accepted = blocking(async {
+            if self.tables == Tables::Made {
+                runner.create_model_table().await?;
+            }
+            runner.accept().await
+        });
+        match accepted {
+            Ok(accepted) => {
+                report(&runner.checked().model.name, accepted);
+                Ok(())
+            }
+            Err(RunError::NotAccepted(why)) => Err(ModelFileError::NotAccepted(path.to_owned(), why)),
+            Err(error) => Err(ModelFileError::Unrunnable(path.to_owned(), error)),
+        }
+    }
+
+    fn check_handlers(&self, path: &Path, checked: &Checked) -> Result<(), ModelFileError> {
+        let handler = checked.model.consumers.iter().find_map(|consumer| match &consumer.target {
+            Target::Handler(name) => Some(name),
+            Target::Live(..) => None,
+        });
+        match handler.filter(|_| !self.external_handlers) {
+            Some(name) => Err(ModelFileError::Handler(path.to_owned(), name.clone())),
+            None => Ok(()),
+        }
     }
 
     fn check_variables(&self, path: &Path, checked: &Checked) -> Result<(), ModelFileError> {
@@ -268,6 +332,33 @@ impl fmt::Debug for ModelFiles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ModelFiles").field("models", &self.models).finish_non_exhaustive()
     }
+}
+
+/// Logs what the store now has as the accepted model.
+fn report(model: &str, accepted: Accepted) {
+    match accepted {
+        Accepted::First => tracing::info!(model, "the store has accepted the model"),
+        Accepted::Compatible => tracing::info!(model, "the store has accepted the new version of the model"),
+        Accepted::Older => {
+            tracing::info!(model, "the store has a newer version of the model, compatible with this one")
+        }
+        Accepted::Breaking => tracing::warn!(model, "accepted explicitly, although it breaks existing items"),
+        Accepted::Unrecorded => tracing::warn!(
+            model,
+            "the store has no table {MODELS}, so the model is not compared with the one that its items were written \
+            with: `keyform deploy apply` creates the table"
+        ),
+        Accepted::Same => {}
+    }
+}
+
+/// Runs a future to its end on a thread of its own, because the caller may or may not be inside a runtime.
+fn blocking<T: Send>(work: impl Future<Output = Result<T, RunError>> + Send) -> Result<T, RunError> {
+    let run = || match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime.block_on(work),
+        Err(error) => Err(RunError::NotRunnable(format!("cannot start a runtime: {error}"))),
+    };
+    std::thread::scope(|scope| scope.spawn(run).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 fn read(path: &Path) -> Result<String, ModelFileError> {

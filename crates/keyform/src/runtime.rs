@@ -5,6 +5,11 @@ pub mod run {
     pub use keyform_runtime::run::{Answer, Call, Caller, Found, RunError, RunSettings, Runner};
 }
 
+/// Accepted versions of models, kept in the store.
+pub mod accept {
+    pub use keyform_runtime::accept::{NotAccepted, Reason};
+}
+
 /// Keys of encrypted fields.
 pub mod seal {
     pub use keyform_runtime::seal::{Keyring, SealError};

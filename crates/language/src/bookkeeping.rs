@@ -10,3 +10,6 @@ pub const CASCADES: &str = "keyform-cascades";
 
 /// States of open evolutions.
 pub const MIGRATIONS: &str = "keyform-migrations";
+
+/// Accepted version of each model.
+pub const MODELS: &str = "keyform-models";

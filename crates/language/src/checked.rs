@@ -1,5 +1,7 @@
 //! A model after all passes: parsed, resolved, planned and checked.
 
+use std::collections::HashSet;
+
 use crate::check::{self, Context, Target};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::document::{ast::Document, parse};
@@ -65,8 +67,8 @@ impl Checked {
             };
             diagnostics.extend(check::check(&context));
         } else {
-            let broken = broken(text, &document, &diagnostics);
-            diagnostics.extend(unresolved.into_iter().filter(|finding| is_independent(text, &broken, finding)));
+            let broken = Broken::new(text, &document, &diagnostics);
+            diagnostics.extend(unresolved.into_iter().filter(|finding| broken.is_independent(finding)));
         }
         diagnostics.sort_by_key(|finding| (finding.primary.span, finding.code));
         Self { source: text.to_owned(), document, model, plans, diagnostics }
@@ -92,9 +94,35 @@ impl Checked {
     }
 }
 
-/// Returns the declarations, or the gaps between declarations, that contain syntax errors.
-fn broken(text: &str, document: &Document, mistakes: &[Diagnostic]) -> Vec<Span> {
-    mistakes.iter().map(|mistake| around(text, document, mistake.primary.span)).collect()
+/// Declarations, or gaps between declarations, that contain syntax errors, and the words in them.
+struct Broken<'a> {
+    text: &'a str,
+    parts: Vec<Span>,
+    words: HashSet<&'a str>,
+}
+
+impl<'a> Broken<'a> {
+    fn new(text: &'a str, document: &Document, mistakes: &[Diagnostic]) -> Self {
+        let mut parts: Vec<Span> =
+            mistakes.iter().map(|mistake| around(text, document, mistake.primary.span)).collect();
+        parts.sort();
+        parts.dedup();
+        let within = parts.iter().filter_map(|part| text.get(part.start..part.end));
+        let words = within.flat_map(|part| part.split(|character| !is_word(character))).collect();
+        Self { text, parts, words }
+    }
+
+    /// Returns true if an unresolved name is an error of its own: it is outside every part with a syntax error, and none
+    /// of those parts mentions the name, so the syntax error cannot be the cause.
+    fn is_independent(&self, finding: &Diagnostic) -> bool {
+        let place = finding.primary.span;
+        let name = self.text.get(place.start..place.end).unwrap_or_default();
+        !self.words.contains(name) && !self.parts.iter().any(|part| part.contains(place))
+    }
+}
+
+fn is_word(character: char) -> bool {
+    character.is_alphanumeric() || character == '_'
 }
 
 fn around(text: &str, document: &Document, place: Span) -> Span {
@@ -110,19 +138,4 @@ fn around(text: &str, document: &Document, place: Span) -> Span {
         .filter(|&start| start >= place.end)
         .min();
     Span::new(before.unwrap_or(0), after.unwrap_or(text.len()))
-}
-
-/// Returns true if an unresolved name is an error of its own: it is outside every part with a syntax error, and none of
-/// those parts mentions the name, so the syntax error cannot be the cause.
-fn is_independent(text: &str, broken: &[Span], finding: &Diagnostic) -> bool {
-    let place = finding.primary.span;
-    let name = text.get(place.start..place.end).unwrap_or_default();
-    !broken
-        .iter()
-        .any(|part| part.contains(place) || mentions(text.get(part.start..part.end).unwrap_or_default(), name))
-}
-
-fn mentions(part: &str, name: &str) -> bool {
-    let is_word = |character: char| character.is_alphanumeric() || character == '_';
-    !name.is_empty() && part.split(|character| !is_word(character)).any(|word| word == name)
 }

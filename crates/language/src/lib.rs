@@ -10,6 +10,7 @@
 //!    obstacles.
 //! 5. [`check`] holds the rules, one file each; their findings are [`diagnostic`]s.
 //! 6. [`bind`] turns a plan and the arguments of a call into the request; [`explain`] shows that request.
+//!    [`reading`] turns stored items back into fields, also those that other programs wrote.
 //! 7. [`cost`] estimates the price, [`doc`] generates documentation, [`surface`] lists the patterns that external
 //!    callers see.
 //!
@@ -29,9 +30,11 @@ pub mod editor;
 pub mod explain;
 pub mod import;
 pub mod plan;
+pub mod reading;
 pub mod samples;
 pub mod scalar;
 pub mod schema;
+pub mod scope;
 pub mod span;
 pub mod surface;
 pub mod template;

@@ -8,7 +8,7 @@ use crate::document::ast::{Number, Verb};
 use crate::plan::{Role, WritePlan, remaining_name};
 use crate::schema::{
     Action, ChangeKind, Expr, ExprKind, FieldId, LetSource, Model, Origin, Parameter, Permission, Read,
-    Result as ReadResult, Test, Type, ValuePath, Write, WriteStep,
+    Result as ReadResult, Test, Type, ValuePath, Write, WriteStep, limit,
 };
 
 /// Outcome name of a refusal for which the model names no outcome: another writer changed the item.
@@ -166,8 +166,8 @@ impl<'a> Pattern<'a> {
         }
     }
 
-    /// Returns the outcome names of refusals, each once: those in the model, those of taken unique values, and those of
-    /// dependents that block a delete.
+    /// Returns the outcome names of refusals, each once: those in the model, those of changes that would leave the bounds
+    /// of their type, those of taken unique values, and those of dependents that block a delete.
     #[must_use]
     pub fn outcomes(self, checked: &Checked) -> Vec<String> {
         let Self::Write(write) = self else { return Vec::new() };
@@ -178,6 +178,7 @@ impl<'a> Pattern<'a> {
             let conditions = action.conditions.iter().filter_map(|condition| condition.outcome.as_ref());
             names.extend(action.outcome.iter().chain(conditions).map(|outcome| outcome.name.clone()));
         }
+        names.extend(write.actions().into_iter().flat_map(|action| limited(checked, write, action)));
         names.extend(taken(checked, write));
         names.extend(remaining(checked, write));
         let mut seen = Vec::new();
@@ -238,6 +239,12 @@ fn stands_on(model: &Model, action: &Action, number: usize) -> bool {
         change.written && set && change.path().is_empty() && change.field.is_some_and(must)
     };
     action.changes.iter().any(writes) || !makes && action.keys.iter().any(|(_, expr)| is_it(expr))
+}
+
+/// Returns the outcome names of changes whose result would not fit the type of its field.
+fn limited(checked: &Checked, write: &Write, action: &Action) -> Vec<String> {
+    let entity = action.entity.map(|id| checked.model.entity(id));
+    entity.map(|entity| limit::outcomes(entity, action, &write.parameters)).unwrap_or_default()
 }
 
 /// Returns the outcome names of deletes that fail because other items still refer to the deleted one.
@@ -356,6 +363,7 @@ entity Note in Notes {
 }
 
 read open(noteId) -> Note?  allow public
+  unscoped Note "test data is for every caller"
 
 read mine(noteId) -> Note? where owner = caller.userId  allow public
 

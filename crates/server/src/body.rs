@@ -175,7 +175,7 @@ pub(crate) async fn unpack(headers: &HeaderMap, body: Body, shared: &Shared) -> 
 async fn measured(packed: Bytes, shared: &Shared) -> Result<io::Result<Option<usize>>, Error> {
     let bytes_max = shared.limits.body_bytes_max;
     let _turn = shared.measuring.acquire().await.expect("the semaphore is never closed");
-    work::elsewhere(move || measure(&packed, bytes_max)).await
+    work::on_blocking_thread(move || measure(&packed, bytes_max)).await
 }
 
 /// Decompresses a body of known output size.
@@ -185,7 +185,7 @@ async fn unpack_measured(body: Body, bytes: usize, shared: &Shared) -> Result<Op
         None if bytes > SMALL_BYTES_MAX => Some(shared.large_bodies.take(bytes).await),
         share => share,
     };
-    let unpacked = work::elsewhere(move || gunzip(&packed, bytes, bytes)).await?;
+    let unpacked = work::on_blocking_thread(move || gunzip(&packed, bytes, bytes)).await?;
     Ok(unpacked.ok().flatten().map(|bytes| Body { bytes: Bytes::from(bytes), share }))
 }
 

@@ -230,6 +230,7 @@ impl Metrics {
         if let Some(bytes) = resident_bytes() {
             page.single("process_resident_memory_bytes", "Memory of the process.", "gauge", bytes);
         }
+        broken_items(&mut page, shared);
         self.live(&mut page, shared);
         for figure in shared.probe.iter().flat_map(|probe| probe.figures()) {
             let kind = if figure.kind == FigureKind::Counter { "counter" } else { "gauge" };
@@ -335,6 +336,19 @@ impl Metrics {
         page.head("keyform_errors_total", "Requests that were rejected or failed, by operation and code.", "counter");
         for ((operation, code), count) in &*self.errors.lock().unwrap_or_else(PoisonError::into_inner) {
             page.line(format_args!("keyform_errors_total{{operation=\"{operation}\",code=\"{code}\"}} {count}"));
+        }
+    }
+}
+
+/// Writes how many reads met an item that does not fit its entity. Entities without any are included, so that an alert
+/// can tell zero from absent.
+fn broken_items(page: &mut Page, shared: &Shared) {
+    let name = "keyform_broken_items_total";
+    page.head(name, "Reads of stored items that do not fit the model, by model and entity.", "counter");
+    for served in shared.models.all() {
+        for (entity, count) in served.broken_items() {
+            let (model, entity) = (plain(served.name()), plain(entity));
+            page.line(format_args!("{name}{{model=\"{model}\",entity=\"{entity}\"}} {count}"));
         }
     }
 }

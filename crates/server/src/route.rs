@@ -83,7 +83,7 @@ pub(crate) fn is_asking(method: &Method) -> bool {
 /// development mode.
 fn metrics(shared: &Shared, head: &Parts) -> Reply {
     let page = || reply::figures(shared.metrics.page(shared));
-    if shared.metrics_elsewhere {
+    if shared.has_metrics_address {
         return reply::refusal(StatusCode::NOT_FOUND, "Metrics have a separate port");
     }
     match (shared.security, &shared.verifier) {

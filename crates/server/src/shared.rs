@@ -9,6 +9,7 @@ use tokio::sync::Semaphore;
 
 use crate::admission::Admissions;
 use crate::allowed_hosts::Hosts;
+use crate::api::accepted::Unaccepted;
 use crate::api::{Authentication, Models};
 use crate::body::Budget;
 use crate::metrics::Metrics;
@@ -26,13 +27,15 @@ pub(crate) struct Shared {
     pub(crate) security: Security,
     pub(crate) hosts: Hosts,
     /// Set if metrics have a separate port.
-    pub(crate) metrics_elsewhere: bool,
+    pub(crate) has_metrics_address: bool,
     pub(crate) limits: Limits,
     pub(crate) timeouts: Timeouts,
     /// `None` if any signature is accepted.
     pub(crate) verifier: Option<Verifier>,
     pub(crate) probe: Option<Arc<dyn Probe>>,
     pub(crate) models: Models,
+    /// Models that the store does not accept.
+    pub(crate) unaccepted: Unaccepted,
     pub(crate) authentication: Authentication,
     /// Live reads of all models; shares one feed per table.
     pub(crate) live: Live,
@@ -51,7 +54,7 @@ impl Shared {
         execute: Arc<dyn Execute>,
         probe: Option<Arc<dyn Probe>>,
     ) -> Self {
-        let (security, metrics_elsewhere) = (Security::of(&settings), settings.metrics_address.is_some());
+        let (security, has_metrics_address) = (Security::of(&settings), settings.metrics_address.is_some());
         security.log(&settings);
         let ServerSettings {
             region,
@@ -76,12 +79,13 @@ impl Shared {
             operations,
             security,
             hosts,
-            metrics_elsewhere,
+            has_metrics_address,
             limits,
             timeouts,
             verifier,
             probe,
             models,
+            unaccepted: Unaccepted::default(),
             authentication,
             live: Live::new(live),
             metrics: Metrics::new(world.monotonic()),
@@ -103,6 +107,9 @@ impl Shared {
     pub(crate) async fn ready(&self) -> Result<(), String> {
         if self.is_stopping() {
             return Err("the server is stopping".to_owned());
+        }
+        if let Some(reason) = self.unaccepted.reason() {
+            return Err(reason);
         }
         match &self.probe {
             Some(probe) => probe.check().await,

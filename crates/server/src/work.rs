@@ -26,7 +26,7 @@ pub(crate) async fn decode(target: &str, body: &Bytes) -> Result<Decoded, Error>
         return guard(|| keyform_wire::decode(target, body))?;
     }
     let (target, body) = (target.to_owned(), body.clone());
-    elsewhere(move || keyform_wire::decode(&target, &body)).await?
+    on_blocking_thread(move || keyform_wire::decode(&target, &body)).await?
 }
 
 /// Executes an operation and encodes its answer as JSON.
@@ -35,11 +35,11 @@ pub(crate) async fn execute(store: &Arc<dyn Execute>, operation: Operation, echo
         let store = store.clone();
         let runtime = tokio::runtime::Handle::current();
         let work = move || runtime.block_on(caught(store.as_ref(), operation)).map(|output| encode(&echo, &output));
-        return elsewhere(work).await?;
+        return on_blocking_thread(work).await?;
     }
     let output = caught(store.as_ref(), operation).await?;
     if output.item_bytes() > LARGE_BYTES {
-        return elsewhere(move || encode(&echo, &output)).await;
+        return on_blocking_thread(move || encode(&echo, &output)).await;
     }
     guard(|| encode(&echo, &output))
 }
@@ -52,7 +52,7 @@ pub(crate) async fn pack(body: Vec<u8>, pack: fn(&[u8]) -> Option<Vec<u8>>) -> (
     }
     let body = Bytes::from(body);
     let shared = body.clone();
-    let packed = elsewhere(move || pack(&shared)).await.ok().flatten();
+    let packed = on_blocking_thread(move || pack(&shared)).await.ok().flatten();
     (body.into(), packed)
 }
 
@@ -92,7 +92,9 @@ async fn caught(store: &dyn Execute, operation: Operation) -> Result<Output, Err
 }
 
 /// Runs the work on the thread pool; a panic becomes an error.
-pub(crate) async fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
+pub(crate) async fn on_blocking_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Error> {
     tokio::task::spawn_blocking(move || guard(work)).await.unwrap_or_else(|_| Err(fault()))
 }
 

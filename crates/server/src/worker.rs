@@ -33,6 +33,7 @@ fn run(runtime: &Runtime, worker: Worker, acceptor: Option<Acceptor>) -> usize {
     runtime.block_on(async {
         if let Some(acceptor) = acceptor {
             tokio::spawn(acceptor.run(worker.stopping.clone()));
+            tokio::spawn(api::accepted::watch(worker.shared.clone(), worker.stopping.clone()));
             tokio::spawn(api::cascades::resume(worker.shared.clone(), worker.stopping.clone()));
         }
         worker.run().await

@@ -263,7 +263,7 @@ fn has_something(answer: &Answer) -> bool {
         Answer::One(found) => found.is_some(),
         Answer::Page { items, .. } => !items.is_empty(),
         Answer::Count(count) => *count > 0,
-        Answer::Collection(parts) => parts.iter().any(|(_, items)| !items.is_empty()),
+        Answer::Collection { parts, .. } => parts.iter().any(|(_, items)| !items.is_empty()),
     }
 }
 

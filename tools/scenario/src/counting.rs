@@ -27,7 +27,9 @@ impl Counting {
 
 impl Execute for Counting {
     fn execute(&self, operation: Operation) -> BoxFuture<'_, Result<Output, Error>> {
-        self.requests.fetch_add(1, Ordering::SeqCst);
+        // A runner looks at the accepted model by the clock and not by the call.
+        let looks = matches!(&operation, Operation::GetItem(get) if get.table == "keyform-models");
+        self.requests.fetch_add(u64::from(!looks), Ordering::SeqCst);
         self.store.execute(operation)
     }
 }

@@ -202,7 +202,7 @@ impl Config {
         self.region.as_deref().unwrap_or("us-east-1")
     }
 
-    /// Returns the key that signs cursors. A file that was named must exist; the one in the configuration folder is
+    /// Returns the key that encrypts cursors. A file that was named must exist; the one in the configuration folder is
     /// created. Without a home directory, and in memory, cursors are valid only in this process.
     pub(crate) fn cursor_key(&self) -> Result<[u8; cursor::KEY_BYTES], Failure> {
         match (&self.cursor_key_file, &self.folder) {

@@ -79,7 +79,7 @@ pub(crate) static SETTINGS: &[Setting] = &settings! {
     master_key_file, "FILE", "Master key file [default: master.key in the configuration folder]", "a file", some_path;
     credentials_file, "FILE", "File of access keys [default: credentials in the configuration folder]", "a file", some_path;
     jwt_key_file, "FILE", "Key that verifies the tokens of callers of the model API; also --jwt-key", "a file", some_path;
-    cursor_key_file, "FILE", "Key that signs cursors, the same for all instances [default: cursor.key in the \
+    cursor_key_file, "FILE", "Key that encrypts cursors, the same for all instances [default: cursor.key in the \
         configuration folder]", "a file", some_path;
     field_keys_file, "FILE", "Keys of encrypted fields [default: field.keys in the configuration folder]; see \
         `keyform field-keys`", "a file", some_path;

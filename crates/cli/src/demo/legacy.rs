@@ -44,9 +44,9 @@ pub(super) fn command() -> Command {
 pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let place = OpenStore::open(arguments).await?;
-        let written = write(&place, arguments).await;
-        place.close()?;
+        let store = OpenStore::open(arguments).await?;
+        let written = write(&store, arguments).await;
+        store.close()?;
         let (filled, table) = written?;
         output::line(&format!(
             "{} items, {} settings and {} members written to {table}",
@@ -56,7 +56,7 @@ pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     })
 }
 
-async fn write(place: &OpenStore, arguments: &ArgMatches) -> Result<(Filled, String), Failure> {
+async fn write(store: &OpenStore, arguments: &ArgMatches) -> Result<(Filled, String), Failure> {
     let config = open_store::config(arguments)?;
     let settings = open_store::run_settings(&config, open_store::variables(arguments)?, Default::default());
     let checked = Arc::new(Checked::read(MODEL));
@@ -65,14 +65,14 @@ async fn write(place: &OpenStore, arguments: &ArgMatches) -> Result<(Filled, Str
             "the table name {table} has a variable without a value: pass --set NAME=VALUE"
         )));
     }
-    let runner = Runner::new(checked, place.store(), Arc::new(SystemWorld), settings.clone())?;
-    if place.is_embedded() || arguments.get_flag("create-tables") {
+    let runner = Runner::new(checked, store.store(), Arc::new(SystemWorld), settings.clone())?;
+    if store.is_embedded() || arguments.get_flag("create-tables") {
         for table in runner.create_tables().await? {
             output::note(&format!("created table {table}"));
         }
     }
     let stage = settings.variables.get("stage").cloned().unwrap_or_default();
-    let filled = fill(&place.store(), &ModelOptions::from(settings), amount(arguments)).await?;
+    let filled = fill(&store.store(), &ModelOptions::from(settings), amount(arguments)).await?;
     Ok((filled, format!("workspaces-{stage}")))
 }
 

@@ -1,4 +1,4 @@
-//! Key that signs cursors. Processes with the same key accept each other's cursors: the instances of a server, a
+//! Key that encrypts cursors. Processes with the same key accept each other's cursors: the instances of a server, a
 //! restarted server, and separate runs of the command.
 
 use std::fmt;

@@ -42,7 +42,7 @@ pub(crate) enum FieldKeysError {
     /// The contents of the file or the variable are invalid.
     Content {
         /// Path of the file, or name of the variable.
-        place: String,
+        source_name: String,
         /// Reason why the keys are invalid.
         source: SealError,
     },
@@ -70,7 +70,7 @@ impl fmt::Display for FieldKeysError {
                 anyone may have read it",
                 file = file.display()
             ),
-            Self::Content { place, source } => write!(f, "{place}: {source}"),
+            Self::Content { source_name, source } => write!(f, "{source_name}: {source}"),
             Self::Both => write!(f, "both {FILE_VARIABLE} and {KEYS_VARIABLE} are set: set only one"),
         }
     }
@@ -98,8 +98,8 @@ pub(crate) fn load(file: &Path) -> Result<Keyring, FieldKeysError> {
         Err(error) => return Err(failed("read", file)(error)),
     };
     refuse_exposed(file)?;
-    let place = || file.display().to_string();
-    Keyring::from_text(&text).map_err(|source| FieldKeysError::Content { place: place(), source })
+    let file_name = || file.display().to_string();
+    Keyring::from_text(&text).map_err(|source| FieldKeysError::Content { source_name: file_name(), source })
 }
 
 /// Loads the keys from [`KEYS_VARIABLE`], or from the file that [`FILE_VARIABLE`] names; `None` if neither is set.
@@ -114,7 +114,7 @@ pub(crate) fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Res
         (Some(file), None) => load(Path::new(&file)).map(Some),
         (None, Some(keys)) => {
             let ring = Keyring::from_text(&keys);
-            ring.map(Some).map_err(|source| FieldKeysError::Content { place: KEYS_VARIABLE.to_owned(), source })
+            ring.map(Some).map_err(|source| FieldKeysError::Content { source_name: KEYS_VARIABLE.to_owned(), source })
         }
         (None, None) => Ok(None),
     }
@@ -178,8 +178,8 @@ pub(crate) fn forget(file: &Path, id: KeyId) -> Result<Keyring, FieldKeysError> 
 
 /// Replaces the file atomically: a crash leaves the old keys or the new ones.
 fn change(file: &Path, by: impl FnOnce(Keyring) -> Result<Keyring, SealError>) -> Result<Keyring, FieldKeysError> {
-    let place = || file.display().to_string();
-    let ring = by(load(file)?).map_err(|source| FieldKeysError::Content { place: place(), source })?;
+    let file_name = || file.display().to_string();
+    let ring = by(load(file)?).map_err(|source| FieldKeysError::Content { source_name: file_name(), source })?;
     let mut name = file.as_os_str().to_owned();
     name.push(".new");
     let beside = PathBuf::from(name);

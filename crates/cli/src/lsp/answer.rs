@@ -2,13 +2,15 @@
 
 use keyform_language::diagnostic::{Diagnostic as Finding, Severity};
 use keyform_language::document::{parse, print};
-use keyform_language::editor::{self, CompletionKind};
+use keyform_language::editor::{self, CompletionKind, RenameError};
 use keyform_language::{Checked, Span};
 use lsp_types::{
-    CompletionItem, CompletionItemKind, CompletionParams, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity,
-    DocumentFormattingParams, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverContents, HoverParams,
-    Location, MarkupContent, MarkupKind, NumberOrString, TextDocumentPositionParams, TextEdit, Uri,
+    CodeActionParams, CompletionItem, CompletionItemKind, CompletionParams, Diagnostic, DiagnosticRelatedInformation,
+    DiagnosticSeverity, DocumentFormattingParams, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverContents,
+    HoverParams, Location, MarkupContent, MarkupKind, NumberOrString, Range, ReferenceParams, RenameParams,
+    TextDocumentPositionParams, TextEdit, Uri,
 };
+use serde_json::{Value, json};
 
 use super::document::Documents;
 use super::position;
@@ -80,6 +82,57 @@ pub(super) fn definition(documents: &Documents, params: &GotoDefinitionParams) -
     let span = editor::definition(checked, offset)?;
     let location = Location::new(place.text_document.uri.clone(), position::range(&checked.source, span));
     Some(GotoDefinitionResponse::Scalar(location))
+}
+
+/// Returns the fixes of the findings in a range. A finding has edits only if they are certain.
+pub(super) fn code_actions(documents: &Documents, params: &CodeActionParams) -> Vec<Value> {
+    let uri = &params.text_document.uri;
+    let Some(checked) = documents.get(uri) else { return Vec::new() };
+    let source = &checked.source;
+    let asked = params.range;
+    let meets = |range: Range| range.start <= asked.end && asked.start <= range.end;
+    let fixable = checked.diagnostics.iter().filter(|finding| !finding.edits.is_empty());
+    let here = fixable.filter(|finding| meets(position::range(source, finding.primary.span)));
+    let action = |finding: &Finding| {
+        let edits =
+            finding.edits.iter().map(|edit| TextEdit::new(position::range(source, edit.span), edit.text.clone()));
+        json!({
+            "title": format!("{}: {}", finding.code, finding.help.as_deref().unwrap_or("apply the correction")),
+            "kind": "quickfix",
+            "isPreferred": true,
+            "diagnostics": [told(uri, source, finding)],
+            "edit": workspace_edit(uri, edits.collect()),
+        })
+    };
+    here.map(action).collect()
+}
+
+pub(super) fn references(documents: &Documents, params: &ReferenceParams) -> Option<Vec<Location>> {
+    let place = &params.text_document_position;
+    let (checked, offset) = at(documents, place)?;
+    let mut spans = editor::references(checked, offset);
+    if !params.context.include_declaration {
+        let declared = editor::definition(checked, offset);
+        spans.retain(|span| Some(*span) != declared);
+    }
+    let location = |span| Location::new(place.text_document.uri.clone(), position::range(&checked.source, span));
+    Some(spans.into_iter().map(location).collect())
+}
+
+/// Renames the name at a position; refuses if the renamed model would have an error.
+pub(super) fn rename(documents: &Documents, params: &RenameParams) -> Result<Value, RenameError> {
+    let place = &params.text_document_position;
+    let (checked, offset) = at(documents, place).ok_or(RenameError::NoName)?;
+    let spans = editor::rename(checked, offset, &params.new_name)?;
+    let edits = spans.into_iter().map(|span| {
+        let range = position::range(&checked.source, span);
+        TextEdit::new(range, params.new_name.clone())
+    });
+    Ok(workspace_edit(&place.text_document.uri, edits.collect()))
+}
+
+fn workspace_edit(uri: &Uri, edits: Vec<TextEdit>) -> Value {
+    json!({ "changes": { uri.as_str(): edits } })
 }
 
 /// Formats a document; returns `None` while it has syntax errors, because the formatter would have to guess.

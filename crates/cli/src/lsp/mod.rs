@@ -2,7 +2,7 @@
 //!
 //! 1. `document` stores the open documents and checks each one again when it changes.
 //! 2. `position` converts between byte offsets and the protocol's lines and UTF-16 columns.
-//! 3. `answer` implements completion, hover, definition and formatting; diagnostics are sent after each change.
+//! 3. `answer` implements completion, hover, definition, references, rename, fixes and formatting; diagnostics are sent after each change.
 
 mod answer;
 mod document;
@@ -13,11 +13,13 @@ use lsp_server::{Connection, Message, Notification, Request, Response};
 use lsp_types::notification::{
     DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, Notification as _, PublishDiagnostics,
 };
-use lsp_types::request::{Completion, Formatting, GotoDefinition, HoverRequest, Request as _};
+use lsp_types::request::{
+    CodeActionRequest, Completion, Formatting, GotoDefinition, HoverRequest, References, Rename, Request as _,
+};
 use lsp_types::{
-    CompletionOptions, DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
-    HoverProviderCapability, OneOf, PublishDiagnosticsParams, ServerCapabilities, TextDocumentSyncCapability,
-    TextDocumentSyncKind, Uri,
+    CodeActionProviderCapability, CompletionOptions, DidChangeTextDocumentParams, DidCloseTextDocumentParams,
+    DidOpenTextDocumentParams, HoverProviderCapability, OneOf, PublishDiagnosticsParams, ServerCapabilities,
+    TextDocumentSyncCapability, TextDocumentSyncKind, Uri,
 };
 use serde::de::DeserializeOwned;
 
@@ -27,7 +29,8 @@ use document::Documents;
 
 const ABOUT: &str = "Run the language server for editors";
 const MORE: &str = "Speaks the Language Server Protocol over standard input and output: findings while typing, \
-    completion inside templates and of fields, hover with key condition and cost, go to definition, formatting. \
+    completion inside templates and of fields, hover with key condition and cost, go to definition, find references, \
+    rename, fixes of findings, formatting. \
     docs/editors.md describes the setup.";
 
 pub(crate) fn command() -> Command {
@@ -53,6 +56,9 @@ fn capabilities() -> ServerCapabilities {
         }),
         hover_provider: Some(HoverProviderCapability::Simple(true)),
         definition_provider: Some(OneOf::Left(true)),
+        references_provider: Some(OneOf::Left(true)),
+        rename_provider: Some(OneOf::Left(true)),
+        code_action_provider: Some(CodeActionProviderCapability::Simple(true)),
         document_formatting_provider: Some(OneOf::Left(true)),
         ..ServerCapabilities::default()
     }
@@ -86,8 +92,23 @@ fn respond(documents: &Documents, request: Request) -> Response {
         Completion::METHOD => reply(id, params, |params| answer::completion(documents, &params)),
         HoverRequest::METHOD => reply(id, params, |params| answer::hover(documents, &params)),
         GotoDefinition::METHOD => reply(id, params, |params| answer::definition(documents, &params)),
+        CodeActionRequest::METHOD => reply(id, params, |params| answer::code_actions(documents, &params)),
+        References::METHOD => reply(id, params, |params| answer::references(documents, &params)),
+        Rename::METHOD => renamed(documents, id, params),
         Formatting::METHOD => reply(id, params, |params| answer::formatting(documents, &params)),
         _ => Response::new_err(id, lsp_server::ErrorCode::MethodNotFound as i32, format!("unknown method {method}")),
+    }
+}
+
+/// Answers a rename; a refusal is an error that the editor shows.
+fn renamed(documents: &Documents, id: lsp_server::RequestId, params: serde_json::Value) -> Response {
+    let failed = |error: String| (lsp_server::ErrorCode::RequestFailed as i32, error);
+    let params = serde_json::from_value(params)
+        .map_err(|error| (lsp_server::ErrorCode::InvalidParams as i32, error.to_string()));
+    let edit = params.and_then(|params| answer::rename(documents, &params).map_err(|error| failed(error.to_string())));
+    match edit {
+        Ok(edit) => Response::new_ok(id, edit),
+        Err((code, message)) => Response::new_err(id, code, message),
     }
 }
 

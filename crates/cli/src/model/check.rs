@@ -10,12 +10,15 @@ use keyform_language::samples::Samples;
 use keyform_language::{Checked, Diagnostic, Options, Severity};
 
 use crate::failure::Failure;
-use crate::output;
+use crate::{open_store, output};
 
-use super::source;
+use super::{items, source};
 
 const MORE: &str = "\
 Without FILES, checks every .kf file below ./systems or, if there is no such folder, below the current directory.
+
+With --samples or --store, also lists the items that reads would reject: items of no entity, keys that match no \
+template, fields without a value of their type. Values beyond their bounds are warnings.
 
 Exit codes: 0 if there are no errors, 1 if there are (or warnings, with --deny warnings), 2 if a file cannot be read.";
 
@@ -40,8 +43,15 @@ pub(super) fn command() -> Command {
             Arg::new("samples")
                 .long("samples")
                 .value_name("ITEMS.jsonl")
-                .help("File of real items to check against the model"),
+                .help("File of real items to check against the model: JSON lines, plain or in DynamoDB JSON"),
         )
+        .arg(
+            Arg::new("stored-items").long("store").value_name("STORE").help(
+                "Check all items of the model's tables in a store: data:DIR, dynamodb:REGION or http://HOST:PORT",
+            ),
+        )
+        .args(open_store::timeouts())
+        .arg(open_store::variable())
         .arg(
             Arg::new("explain")
                 .long("explain")
@@ -62,22 +72,25 @@ pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
         _ => Target::DynamoDb,
     };
     let samples = arguments.get_one::<String>("samples").map(|file| samples(file)).transpose()?;
+    let stored = items::Source::of(arguments)?;
     let options = Options { target, before: before.as_ref(), samples: samples.as_ref() };
     let checked = paths(arguments)?.into_iter().map(|path| model(path, options)).collect::<Result<Vec<_>, _>>()?;
+    let reports = stored.compare(checked.iter().map(|model| &model.checked))?;
     match arguments.get_one::<String>("format").map(String::as_str) {
-        Some("json") => output::line(&json::text(&files(&checked))?)?,
+        Some("json") => output::line(&items::json(&json::text(&files(&checked))?, &reports)?)?,
         Some("sarif") => {
             let log = sarif::log(&files(&checked), &catalogue::all(), env!("CARGO_PKG_VERSION"));
             output::line(&serde_json::to_string_pretty(&log)?)?;
         }
-        _ => text(&checked)?,
+        _ => text(&checked, &reports)?,
     }
     let fails = |severity| match severity {
         Severity::Error => true,
         Severity::Warning => arguments.contains_id("deny"),
         Severity::Note => false,
     };
-    let failed = findings(&checked).any(|found| fails(found.severity));
+    let unfit = reports.iter().flat_map(items::Compared::severities);
+    let failed = findings(&checked).map(|found| found.severity).chain(unfit).any(fails);
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
@@ -132,7 +145,7 @@ fn files(models: &[Model]) -> Vec<json::File<'_>> {
 }
 
 /// Writes the diagnostics to standard output, with a summary as the last line.
-fn text(models: &[Model]) -> Result<(), Failure> {
+fn text(models: &[Model], reports: &[items::Compared]) -> Result<(), Failure> {
     let color = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let mut parts: Vec<String> = Vec::new();
     for Model { name, checked } in models {
@@ -142,6 +155,7 @@ fn text(models: &[Model]) -> Result<(), Failure> {
         }
     }
     parts.push(summary(models));
+    parts.extend(reports.iter().map(items::Compared::text));
     output::line(&parts.join("\n"))
 }
 

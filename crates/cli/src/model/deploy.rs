@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use keyform::SystemWorld;
 use keyform_language::Checked;
+use keyform_runtime::accept::{AcceptError, Candidate, accept, review};
 use keyform_runtime::deploy::{self, Event, Patience, Plan, Request};
 
 use crate::failure::Failure;
@@ -57,7 +58,11 @@ fn common() -> Vec<Arg> {
         );
     let format = Arg::new("format").long("format").value_name("FORMAT").value_parser(["text", "json"]);
     let format = format.default_value("text").help("Output format of the plan");
-    [file()].into_iter().chain(open_store::arguments()).chain([destroy, format]).collect()
+    [file()]
+        .into_iter()
+        .chain(open_store::arguments())
+        .chain([open_store::accept_breaking_model(), destroy, format])
+        .collect()
 }
 
 pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
@@ -81,9 +86,15 @@ fn with_runtime<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, 
 
 async fn show(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     let model = model(arguments)?;
-    let place = OpenStore::open(arguments).await?;
-    let plan = plan(&model, &place, arguments).await?;
-    place.close()?;
+    let store = OpenStore::open(arguments).await?;
+    let refusal = refusal(&model, &store, arguments).await;
+    let plan = plan(&model, &store, arguments).await;
+    store.close()?;
+    if let Some(refusal) = refusal? {
+        output::error(&refusal);
+        return Ok(ExitCode::from(1));
+    }
+    let plan = plan?;
     print(&plan, arguments)?;
     Ok(match (arguments.get_flag("exit-code"), plan.is_refused(), plan.has_changes()) {
         (true, true, _) => ExitCode::from(1),
@@ -94,24 +105,31 @@ async fn show(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
 
 async fn apply(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     let model = model(arguments)?;
-    let place = OpenStore::open(arguments).await?;
-    let plan = plan(&model, &place, arguments).await?;
+    let store = OpenStore::open(arguments).await?;
+    if let Some(refusal) = refusal(&model, &store, arguments).await? {
+        store.close()?;
+        output::error(&refusal);
+        return Ok(ExitCode::from(1));
+    }
+    let plan = plan(&model, &store, arguments).await?;
     print(&plan, arguments)?;
     if plan.is_refused() {
-        place.close()?;
+        store.close()?;
         return Ok(ExitCode::from(1));
     }
     if plan.has_changes() && !arguments.get_flag("yes") && !is_wanted()? {
-        place.close()?;
+        store.close()?;
         output::note("Nothing was changed.");
         return Ok(ExitCode::from(1));
     }
     let longest = arguments.get_one::<u64>("longest").map(|secs| Duration::from_secs(*secs));
     let patience = longest.map_or_else(Patience::default, |longest| Patience { longest: Some(longest) });
     let total = plan.steps();
-    let applied = deploy::apply(&*place.store(), &SystemWorld, &plan, patience, &|event| tell(event, total)).await;
-    place.close()?;
+    let applied = deploy::apply(&*store.store(), &SystemWorld, &plan, patience, &|event| tell(event, total)).await;
+    let recorded = if applied.is_ok() { record(&model, &store, arguments).await } else { Ok(()) };
+    store.close()?;
     let report = applied?;
+    recorded?;
     report.left_out.iter().for_each(|what| output::note(&format!("skipped: {what}")));
     report.later.iter().for_each(|what| output::note(&format!("later: {what}")));
     Ok(if report.later.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
@@ -127,10 +145,30 @@ fn model(arguments: &ArgMatches) -> Result<Checked, Failure> {
     Ok(checked)
 }
 
-async fn plan(checked: &Checked, place: &OpenStore, arguments: &ArgMatches) -> Result<Plan, Failure> {
+async fn plan(checked: &Checked, store: &OpenStore, arguments: &ArgMatches) -> Result<Plan, Failure> {
     let destroy = arguments.get_many::<String>("destroy").into_iter().flatten().cloned().collect();
     let request = Request { variables: open_store::variables(arguments)?, destroy };
-    Ok(deploy::prepare(&*place.store(), &checked.model, &request).await?)
+    Ok(deploy::prepare(&*store.store(), &checked.model, &request).await?)
+}
+
+/// Compares the model with the one that the store has accepted; returns why it is refused.
+async fn refusal(checked: &Checked, store: &OpenStore, arguments: &ArgMatches) -> Result<Option<Failure>, Failure> {
+    if arguments.get_flag("accept-breaking-model") {
+        return Ok(None);
+    }
+    let candidate = Candidate::of(checked, &open_store::variables(arguments)?);
+    match review(&*store.store(), &candidate).await {
+        Ok(_) => Ok(None),
+        Err(refused @ AcceptError::NotAccepted(_)) => Ok(Some(refused.into())),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Records the model, after its tables exist.
+async fn record(checked: &Checked, store: &OpenStore, arguments: &ArgMatches) -> Result<(), Failure> {
+    let candidate = Candidate::of(checked, &open_store::variables(arguments)?);
+    accept(&*store.store(), &candidate, arguments.get_flag("accept-breaking-model")).await?;
+    Ok(())
 }
 
 fn print(plan: &Plan, arguments: &ArgMatches) -> Result<(), Failure> {

@@ -97,8 +97,8 @@ async fn reseal_all(checked: Arc<Checked>, arguments: &ArgMatches, from: Option<
     let config = open_store::config(arguments)?;
     let settings = open_store::run_settings(&config, open_store::variables(arguments)?, Default::default());
     let settings = RunSettings { field_keys: config.field_keys()?, ..settings };
-    let place = OpenStore::open(arguments).await?;
-    let runner = Runner::new(checked, place.store(), Arc::new(SystemWorld), settings)?;
+    let store = OpenStore::open(arguments).await?;
+    let runner = Runner::new(checked, store.store(), Arc::new(SystemWorld), settings)?;
     let (mut next, mut seen, mut changed) = (from, 0, 0);
     loop {
         let page = runner.reseal(next.as_deref()).await.map_err(|error| {
@@ -110,6 +110,6 @@ async fn reseal_all(checked: Arc<Checked>, arguments: &ArgMatches, from: Option<
         let Some(point) = &next else { break };
         output::note(&format!("{seen} items seen, {changed} re-encrypted; --from {point}"));
     }
-    place.close()?;
+    store.close()?;
     output::line(&format!("{seen} items with encrypted fields, {changed} re-encrypted"))
 }

@@ -81,19 +81,19 @@ pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let place = OpenStore::open(arguments).await?;
-        let done = run_on(step, &checked, &place, arguments).await;
-        place.close()?;
+        let store = OpenStore::open(arguments).await?;
+        let done = run_on(step, &checked, &store, arguments).await;
+        store.close()?;
         done
     })
 }
 
-async fn run_on(step: &str, checked: &Checked, place: &OpenStore, arguments: &ArgMatches) -> Result<ExitCode, Failure> {
+async fn run_on(step: &str, checked: &Checked, store: &OpenStore, arguments: &ArgMatches) -> Result<ExitCode, Failure> {
     let mut settings = HandlerSettings::default();
     if let Some(table) = arguments.get_one::<String>("checkpoints") {
         settings.table.clone_from(table);
     }
-    let letters = DeadLetters::new(place.store(), &checked.model, &settings);
+    let letters = DeadLetters::new(store.store(), &checked.model, &settings);
     let found = wanted(&letters, arguments).await?;
     match step {
         "list" => list(&found, arguments)?,

@@ -19,8 +19,8 @@ use crate::output;
 use super::{file, source};
 
 const MORE: &str = "The order: `plan` counts items and estimates the effort, `run` migrates every old item (it \
-    resumes from its checkpoint after an interruption), `verify` compares every item, `cutover` completes the \
-    migration and deletes the old items, `rollback` returns to the old form before the cut-over. Readers and writers \
+    resumes from its checkpoint after an interruption), `verify` compares every item, `cutover` verifies again \
+    and refuses if an item remains, then completes the migration and deletes the old items, `rollback` returns to the old form before the cut-over. Readers and writers \
     of the new model keep running all the time. Exit code 1: items remain or are wrong.";
 
 pub(super) fn command() -> Command {
@@ -34,6 +34,7 @@ pub(super) fn command() -> Command {
     ];
     let step = |(name, about)| {
         let step = Command::new(name).about(about).arg(file()).args(open_store::arguments()).arg(format());
+        let step = step.arg(open_store::accept_breaking_model());
         match name {
             "plan" => step.arg(budget()),
             "run" => step.arg(budget()).arg(take_over()).arg(rehearse()).arg(tables_prefix()),
@@ -104,24 +105,28 @@ pub(super) fn run(arguments: &ArgMatches) -> Result<ExitCode, Failure> {
 }
 
 async fn run_step(step: &str, checked: Arc<Checked>, arguments: &ArgMatches) -> Result<ExitCode, Failure> {
-    let place = OpenStore::open(arguments).await?;
-    let done = run_on(step, checked, &place, arguments).await;
-    place.close()?;
+    let store = OpenStore::open(arguments).await?;
+    let done = run_on(step, checked, &store, arguments).await;
+    store.close()?;
     done
 }
 
 async fn run_on(
     step: &str,
     checked: Arc<Checked>,
-    place: &OpenStore,
+    store: &OpenStore,
     arguments: &ArgMatches,
 ) -> Result<ExitCode, Failure> {
     let config = open_store::config(arguments)?;
     let variables = open_store::run_settings(&config, open_store::variables(arguments)?, Default::default()).variables;
     let is_sealed = checked.model.entities.iter().any(|entity| entity.encrypted_fields().next().is_some());
     let keys = if is_sealed { config.field_keys()? } else { None };
-    let migration = Migration::new(Arc::clone(&checked), place.store(), Arc::new(SystemWorld), variables.clone())?;
-    let migration = migration.with_keys(keys.as_ref());
+    let migration = Migration::new(Arc::clone(&checked), store.store(), Arc::new(SystemWorld), variables.clone())?;
+    let accept_breaking = arguments.get_flag("accept-breaking-model");
+    let migration = migration.with_keys(keys.as_ref()).accepting_breaking_model(accept_breaking);
+    if matches!(step, "plan" | "run" | "cutover") {
+        migration.review().await?;
+    }
     let is_json = arguments.get_one::<String>("format").is_some_and(|format| format == "json");
     let bar = Bar::new(is_json);
     let watch = |progress: &Progress| bar.show(progress);
@@ -140,7 +145,7 @@ async fn run_on(
                 copying: Arc::new(copied),
                 world: Arc::new(SystemWorld),
             };
-            rehearsed(&rehearse.run(&place.store(), &watch).await?, &rehearse.stage)?
+            rehearsed(&rehearse.run(&store.store(), &watch).await?, &rehearse.stage)?
         }
         "run" => {
             let ran = migration.run(&pace(arguments), &watch).await?;
@@ -251,12 +256,25 @@ fn verified(found: &Verified) -> Result<Said, Failure> {
         (found.deleted, "deleted since"),
         (found.superseded, "superseded"),
         (found.new, "in the new form"),
+        (found.other, "of other kinds"),
     ];
     let parts: Vec<String> =
         parts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
     let mut text = format!("{} items: {}\n", found.scanned, parts.join(", "));
     text.extend(found.examples.iter().map(|example| format!("for example {example}\n")));
-    Ok(Said { text, value: serde_json::to_value(found)?, is_good: found.is_complete() })
+    text.push_str(&verdict(found));
+    let mut value = serde_json::to_value(found)?;
+    value["complete"] = found.is_complete().into();
+    Ok(Said { text, value, is_good: found.is_complete() })
+}
+
+/// States whether the cut-over may follow.
+fn verdict(found: &Verified) -> String {
+    match (found.left, found.wrong) {
+        (0, 0) => "complete: every old item is migrated\n".to_owned(),
+        (left, 0) => format!("not complete: {left} old items are left; repeat `keyform migrate run`\n"),
+        (left, wrong) => format!("not complete: {left} old items are left, {wrong} differ from what was migrated\n"),
+    }
 }
 
 fn rolled_back(found: &RolledBack) -> Result<Said, Failure> {
@@ -270,11 +288,11 @@ fn rolled_back(found: &RolledBack) -> Result<Said, Failure> {
 
 fn rehearsed(rehearsal: &Rehearsal, stage: &Stage) -> Result<Said, Failure> {
     let items: u64 = rehearsal.copied.values().sum();
-    let place = match stage {
+    let destination = match stage {
         Stage::Memory { .. } => String::new(),
         Stage::Tables { prefix } => format!(" in tables {prefix}…, which are deleted again"),
     };
-    let mut text = format!("rehearsed on a copy of {items} items{place}\n{}", rehearsal.estimate.text());
+    let mut text = format!("rehearsed on a copy of {items} items{destination}\n{}", rehearsal.estimate.text());
     text.push_str(&format!("took {} write units and {} ms\n", rehearsal.units.ceil(), rehearsal.millis));
     text.push_str(&verified(&rehearsal.verified)?.text);
     text.push_str(&rolled_back(&rehearsal.rolled_back)?.text);

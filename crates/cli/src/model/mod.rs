@@ -14,6 +14,7 @@ mod format;
 mod generate;
 mod handlers;
 mod import;
+mod items;
 mod migrate;
 mod printed;
 mod run;

@@ -40,6 +40,7 @@ pub(super) fn command() -> Command {
         .arg(Arg::new("arguments").value_name("NAME=VALUE").num_args(0..).help("Arguments of the pattern"))
         .args(open_store::arguments())
         .arg(open_store::create_tables())
+        .arg(open_store::accept_breaking_model())
         .arg(
             text("as", "CLAIM=VALUE")
                 .action(ArgAction::Append)
@@ -100,20 +101,21 @@ async fn here(arguments: &ArgMatches, printer: &mut Printer) -> Result<Option<St
         return Err(Failure::new(format!("{path} has errors: see `keyform check {path}`")));
     }
     let call = local_call(&checked, arguments)?;
-    let place = OpenStore::open(arguments).await?;
-    let answered = match runner(&place, checked, arguments).await {
+    let store = OpenStore::open(arguments).await?;
+    let answered = match runner(&store, checked, arguments).await {
         Ok(runner) => follow(&runner, arguments, call, printer).await,
         Err(failure) => Err(failure),
     };
-    place.close()?;
+    store.close()?;
     answered
 }
 
-async fn runner(place: &OpenStore, checked: Checked, arguments: &ArgMatches) -> Result<Runner, Failure> {
+async fn runner(store: &OpenStore, checked: Checked, arguments: &ArgMatches) -> Result<Runner, Failure> {
     let config = open_store::config(arguments)?;
     let is_read = checked.model.reads.iter().any(|read| read.name == text(arguments, "pattern"));
     let cursor_key = if is_read { config.cursor_key()? } else { Default::default() };
     let mut settings = open_store::run_settings(&config, open_store::variables(arguments)?, cursor_key);
+    settings.accept_breaking = arguments.get_flag("accept-breaking-model");
     if checked.model.entities.iter().any(|entity| entity.encrypted_fields().next().is_some()) {
         settings.field_keys = config.field_keys()?;
     }
@@ -122,13 +124,13 @@ async fn runner(place: &OpenStore, checked: Checked, arguments: &ArgMatches) -> 
             "the table name {table} has a variable without a value: pass --set NAME=VALUE"
         )));
     }
-    let runner = Runner::new(Arc::new(checked), place.store(), Arc::new(SystemWorld), settings)?;
-    if place.is_embedded() || arguments.get_flag("create-tables") {
+    let runner = Runner::new(Arc::new(checked), store.store(), Arc::new(SystemWorld), settings)?;
+    if store.is_embedded() || arguments.get_flag("create-tables") {
         for table in runner.create_tables().await? {
             output::note(&format!("created table {table}"));
         }
     }
-    if place.is_embedded() {
+    if store.is_embedded() {
         for index in runner.add_indexes().await? {
             output::note(&format!("added index {index}"));
         }

@@ -110,3 +110,98 @@ fn warnings_fail_only_where_they_are_denied() {
     assert!(code == Some(0) && out.contains("warning["), "{out}");
     assert_eq!(check(&folder, &["list.kf", "--deny", "warnings"]).0, Some(1));
 }
+
+const LIBRARY: &str = r#"model library
+
+table Library {
+  key pk, sk
+  tag kind
+}
+
+entity Book in Library {
+  key "BOOK#{isbn}", "META"
+
+  isbn:  slug(1..20)
+  email: email unique
+  pages: int(1..9000)
+}
+
+read book(isbn) -> Book?
+write add(isbn, email, pages) -> Book { create Book {} else Exists }
+"#;
+
+const ITEMS: &str = r#"{"pk": "BOOK#1", "sk": "META", "kind": "Book", "email": "A@b.de", "pages": "7"}
+{"Item": {"pk": {"S": "BOOK#2"}, "sk": {"S": "META"}, "email": {"S": "a@b.de"}, "pages": {"N": "9999"}}}
+{"pk": "UNIQUE#Book.email#a@b.de", "sk": "UNIQUE"}
+
+{"pk": "BOOK#3", "sk": "META", "kind": "Book", "email": "a@b.de"}
+{"pk": "SHELF#3", "sk": "META"}
+{"pk": "BOOK#4", "sk": "META", "kind": "Boook"}
+{"pk": "BOOK/5", "sk": "META", "kind": "Book"}
+"#;
+
+#[test]
+fn items_that_reads_would_reject_are_listed_with_their_line() {
+    let folder = folder();
+    fs::write(folder.path().join("library.kf"), LIBRARY).unwrap();
+    fs::write(folder.path().join("items.jsonl"), ITEMS).unwrap();
+    let (code, out, error) = check(&folder, &["library.kf", "--samples", "items.jsonl"]);
+    assert_eq!(code, Some(1), "{out}{error}");
+    let lines = [
+        "warning: items.jsonl:2 {\"pk\":\"BOOK#2\",\"sk\":\"META\"}: Book: `pages` is not a whole number from 1 to 9000",
+        "error: items.jsonl:5 {\"pk\":\"BOOK#3\",\"sk\":\"META\"}: Book: `pages` is missing",
+        "error: items.jsonl:6 {\"pk\":\"SHELF#3\",\"sk\":\"META\"}: no entity has such a key",
+        "error: items.jsonl:7 {\"pk\":\"BOOK#4\",\"sk\":\"META\"}: no entity has the tag `kind` = \"Boook\"",
+        "error: items.jsonl:8 {\"pk\":\"BOOK/5\",\"sk\":\"META\"}: Book: its key does not match the templates of Book",
+        "7 items compared with library: 2 Book, 1 of Keyform, 4 broken",
+    ];
+    assert!(out.ends_with(&format!("{}\n", lines.join("\n"))), "{out}");
+    let (code, out, _) = check(&folder, &["library.kf", "--samples", "items.jsonl", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let samples = &report["samples"][0];
+    assert_eq!(
+        (code, &samples["items"], &samples["broken"], &samples["own"]),
+        (Some(1), &7.into(), &4.into(), &1.into())
+    );
+    assert_eq!((&samples["unfit"][1]["line"], &samples["unfit"][1]["field"]), (&5.into(), &"pages".into()));
+    let good: String = ITEMS.lines().take(1).map(|line| format!("{line}\n")).collect();
+    fs::write(folder.path().join("good.jsonl"), good).unwrap();
+    let (code, out, _) = check(&folder, &["library.kf", "--samples", "good.jsonl"]);
+    assert_eq!(code, Some(0), "{out}");
+    assert!(out.ends_with("1 item compared with library: 1 Book, 0 broken\n"), "{out}");
+}
+
+#[test]
+fn the_tables_of_a_store_are_compared_too() {
+    let folder = folder();
+    fs::write(folder.path().join("library.kf"), LIBRARY).unwrap();
+    let data = folder.path().join("data");
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let encryption = keyform::Encryption::KeyFile(folder.path().join("master.key"));
+        let options = keyform::Options { encryption, ..keyform::Options::default() };
+        let database = std::sync::Arc::new(keyform::Database::open_with(&data, options).unwrap());
+        let checked = std::sync::Arc::new(keyform_language::Checked::read(LIBRARY));
+        let world = std::sync::Arc::new(keyform::SystemWorld);
+        let runner = keyform_runtime::run::Runner::new(checked, database.clone(), world, Default::default()).unwrap();
+        runner.create_tables().await.unwrap();
+        let text = |pairs: &[(&str, &str)]| -> keyform::Attributes {
+            pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect()
+        };
+        let mut arguments = text(&[("isbn", "1"), ("email", "a@b.de")]);
+        arguments.insert("pages".to_owned(), 7.into());
+        runner.write("add", &keyform_runtime::run::Call { arguments, ..Default::default() }).await.unwrap();
+        let item = text(&[("pk", "BOOK#2"), ("sk", "META"), ("email", "a@b.de"), ("pages", "x")]);
+        let put = keyform::operation::PutItem { table: "Library".to_owned(), item, ..Default::default() };
+        keyform::ExecuteExt::call(&*database, put).await.unwrap();
+        drop(runner);
+        std::sync::Arc::into_inner(database).unwrap().close().unwrap();
+    });
+    let mut command = command(&folder, &["library.kf", "--store", "data:data"]);
+    command.env("KEYFORM_MASTER_KEY_FILE", folder.path().join("master.key"));
+    let (code, out, error) = told(command.output().unwrap());
+    assert_eq!(code, Some(1), "{out}{error}");
+    let last = "error: Library {\"pk\":\"BOOK#2\",\"sk\":\"META\"}: Book: `pages` is not a whole number from 1 to 9000\n\
+        3 items compared with library: 1 Book, 1 of Keyform, 1 broken\n";
+    assert!(out.ends_with(last), "{out}");
+}

@@ -399,7 +399,7 @@ fn help_and_version_are_printed() {
     assert_eq!(home.answer(&["version"]), format!("keyform {}\n", env!("CARGO_PKG_VERSION")));
 }
 
-const NOTES: &str = "model notes\n\ncaller userId: slug(1..20)\n\ntable Notes { key pk }\n\nentity Note in Notes {\n  key \"NOTE#{noteId}\"\n  noteId: slug(1..20)\n}\n\nread note(noteId) -> Note?  allow public\n";
+const NOTES: &str = "model notes\n\ncaller userId: slug(1..20)\n\ntable Notes { key pk }\n\nentity Note in Notes {\n  key \"NOTE#{noteId}\"\n  noteId: slug(1..20)\n}\n\nread note(noteId) -> Note?  allow public\n  unscoped Note \"notes are public\"\n";
 
 fn get(server: &Served, path: &str) -> String {
     let mut stream = server.connect();
@@ -418,7 +418,7 @@ fn models_are_served_on_the_same_port() {
     let server = home.serve(&["notes.kf", "--in-memory"]);
     let answer = get(&server, "/v1/notes/note?noteId=n1");
     assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("null"), "{answer}");
-    assert!(server.operation("ListTables", "{}").ends_with(r#"{"TableNames":["Notes"]}"#));
+    assert!(server.operation("ListTables", "{}").ends_with(r#"{"TableNames":["Notes","keyform-models"]}"#));
     let url = server.url.clone();
     let (code, rest) = server.end("-TERM");
     assert_eq!(code, Some(0));
@@ -443,5 +443,5 @@ fn models_and_token_keys_that_cannot_be_used_are_refused() {
     assert!(serve("notes.kf", &["--jwt-key-file", "nothing.key"]).contains("nothing.key"));
     let server = home.serve(&["staged.kf", "--set", "cell=dev", "--in-memory"]);
     assert!(get(&server, "/v1/notes/note?noteId=n1").starts_with("HTTP/1.1 200"));
-    assert!(server.operation("ListTables", "{}").ends_with(r#"{"TableNames":["notes-dev"]}"#));
+    assert!(server.operation("ListTables", "{}").ends_with(r#"{"TableNames":["keyform-models","notes-dev"]}"#));
 }

@@ -86,7 +86,7 @@ fn a_deploy_tells_by_its_exit_code_what_there_is_to_do() {
     assert_eq!(code(&plan), Some(0));
     model("key pk, sk").unwrap();
     assert_eq!((code(&plan), code(&apply)), (Some(1), Some(1)), "the key never changes");
-    assert_eq!(code(&[apply.as_slice(), &["--destroy", "t-dev"]].concat()), Some(0));
+    assert_eq!(code(&[apply.as_slice(), &["--destroy", "t-dev", "--accept-breaking-model"]].concat()), Some(0));
     let told = run(folder, &["deploy", "plan", "m.kf", "--set", "stage=dev", "--format", "json"]);
     assert!(String::from_utf8_lossy(&told.stdout).contains("\"changes\": false"), "{told:?}");
 }

@@ -111,3 +111,40 @@ fn an_editor_gets_findings_completions_hovers_definitions_and_formatting() {
     assert!(edits[0]["newText"].as_str().expect("text").contains("\n  key pk\n"), "{edits}");
     editor.end();
 }
+
+#[test]
+fn an_editor_applies_fixes_finds_references_and_renames() {
+    let mut editor = Editor::start();
+    let text = MODEL.replace("in Chat", "in Chatt");
+    let opened = json!({ "textDocument": { "uri": URI, "languageId": "keyform", "version": 1, "text": text } });
+    editor.codes("textDocument/didOpen", &opened);
+    let everywhere = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 99, "character": 0 } });
+    let asked = json!({ "textDocument": { "uri": URI }, "range": everywhere, "context": { "diagnostics": [] } });
+    let actions = editor.request("textDocument/codeAction", &asked);
+    let edit = &actions[0]["edit"]["changes"][URI][0];
+    assert_eq!((&edit["newText"], &edit["range"]["start"]["line"]), (&json!("Chat"), &json!(6)), "{actions}");
+    assert_eq!(actions[0]["diagnostics"][0]["code"], "N04");
+
+    let changed = json!({ "textDocument": { "uri": URI, "version": 2 }, "contentChanges": [{ "text": MODEL }] });
+    editor.codes("textDocument/didChange", &changed);
+    let asked = editor.request("textDocument/codeAction", &asked);
+    assert_eq!(asked, json!([]), "nothing is left to fix");
+    let mut at = Editor::at(9, 3);
+    at["context"] = json!({ "includeDeclaration": true });
+    let lines = |found: &Value| -> Vec<u64> {
+        let all = found.as_array().expect("a list").iter();
+        all.map(|place| place["range"]["start"]["line"].as_u64().expect("a line")).collect()
+    };
+    let found = editor.request("textDocument/references", &at);
+    assert_eq!(lines(&found), [7, 9, 12], "{found}");
+    at["context"] = json!({ "includeDeclaration": false });
+    assert_eq!(lines(&editor.request("textDocument/references", &at)), [7, 12]);
+
+    let mut at = Editor::at(12, 11);
+    at["newName"] = json!("id");
+    let renamed = editor.request("textDocument/rename", &at);
+    assert_eq!(lines(&renamed["changes"][URI]), [7, 9, 12], "{renamed}");
+    at["newName"] = json!("not a name");
+    assert_eq!(editor.request("textDocument/rename", &at), Value::Null, "refused");
+    editor.end();
+}

@@ -169,6 +169,18 @@ fn systems_run_by_name_and_cursors_hold_between_runs() {
 }
 
 #[test]
+fn a_model_whose_handler_nothing_implements_is_served_only_on_request() {
+    let home = Home::new();
+    let handled = NOTES.replace("  key pk, sk\n}", "  key pk, sk\n  stream new_and_old\n}");
+    std::fs::write(home.path().join("handled.kf"), format!("{handled}\non Note insert -> handler notify needs new\n"))
+        .unwrap();
+    let message = home.refusal(&["serve", "--port", "0", "--in-memory", "handled.kf"]);
+    assert!(message.contains("`notify`") && message.contains("--external-handlers"), "{message}");
+    let served = home.serve(&["--in-memory", "--external-handlers", "handled.kf"]);
+    assert!(served.url.starts_with("http://"));
+}
+
+#[test]
 fn a_served_directory_is_reached_through_the_server() {
     let home = Home::new();
     let served = home.serve(&["notes.kf"]);

@@ -15,7 +15,7 @@ mod pattern;
 use serde_json::{Map, Value, json};
 
 use keyform_language::Checked;
-use keyform_language::bookkeeping::{ANSWERS, MIGRATIONS};
+use keyform_language::bookkeeping::{ANSWERS, MIGRATIONS, MODELS};
 use keyform_language::schema::{ReadId, TableId, WriteId};
 
 use super::CodegenSettings;
@@ -43,6 +43,7 @@ pub(super) fn print(checked: &Checked, settings: &CodegenSettings) -> Result<Str
     if !checked.model.writes.is_empty() {
         policies.insert(ANSWERS.to_owned(), policy(ANSWERS, collector().answers()));
     }
+    policies.insert(MODELS.to_owned(), policy(MODELS, collector().accepted_models()));
     if !checked.model.evolutions.is_empty() {
         policies.insert(MIGRATIONS.to_owned(), policy(MIGRATIONS, collector().migrations()));
     }

@@ -1,7 +1,7 @@
 //! Collects the grants that the requests of a pattern need.
 
 use keyform_language::Checked;
-use keyform_language::bookkeeping::{ANSWERS, CASCADES, MIGRATIONS};
+use keyform_language::bookkeeping::{ANSWERS, CASCADES, MIGRATIONS, MODELS};
 use keyform_language::document::ast::{KeyType, Verb};
 use keyform_language::plan::{BoundPart, ReadPlan, RequestKind, Role, WriteKind};
 use keyform_language::schema::{
@@ -49,7 +49,7 @@ impl<'a> Collector<'a> {
     pub(super) fn read_pattern(mut self, id: ReadId) -> Vec<Grant> {
         let read = self.model().read(id);
         let arguments = proved(self.model(), &read.parameters, read.allow.as_ref());
-        self.permission(read.allow.as_ref(), &arguments);
+        self.permission(read.allow.as_ref(), &arguments, &[]);
         self.read(id, &arguments);
         self.grants
     }
@@ -59,7 +59,9 @@ impl<'a> Collector<'a> {
     pub(super) fn write_pattern(mut self, id: WriteId) -> Vec<Grant> {
         let write = &self.model().writes[id.0];
         let arguments = proved(self.model(), &write.parameters, write.allow.as_ref());
-        self.permission(write.allow.as_ref(), &arguments);
+        let plan = self.checked.plans.writes[id.0].as_ref();
+        let held: Vec<GuardId> = plan.into_iter().flat_map(|plan| plan.checks()).collect();
+        self.permission(write.allow.as_ref(), &arguments, &held);
         for binding in &write.lets {
             if let LetSource::Read { read, arguments: given } = &binding.source {
                 self.called(*read, given, &arguments);
@@ -85,6 +87,15 @@ impl<'a> Collector<'a> {
         let resource = self.arn_of(ANSWERS);
         let on = |action| Grant { action, resource: resource.clone(), limits: Limits::default() };
         self.grants.extend(["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"].map(on));
+        self.grants
+    }
+
+    /// Returns the additional grants of every instance: the record of the accepted model, which it compares with its
+    /// own and replaces by a compatible one.
+    pub(super) fn accepted_models(mut self) -> Vec<Grant> {
+        let resource = self.arn_of(MODELS);
+        let on = |action| Grant { action, resource: resource.clone(), limits: Limits::default() };
+        self.grants.extend(["dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem"].map(on));
         self.grants
     }
 
@@ -125,14 +136,14 @@ impl<'a> Collector<'a> {
         self.grants.push(Grant { action, resource, limits });
     }
 
-    /// Adds the guards and reads that a permission evaluates.
-    fn permission(&mut self, allow: Option<&Permission>, arguments: &Arguments) {
+    /// Adds the guards and reads that a permission evaluates, and the checks of guards that a request holds.
+    fn permission(&mut self, allow: Option<&Permission>, arguments: &Arguments, held: &[GuardId]) {
         let Some(Permission::When(condition)) = allow else { return };
         let mut asked: Vec<&Expr> = Vec::new();
         condition.walk(&mut |expr| asked.push(expr));
         for expr in asked {
             match &expr.kind {
-                ExprKind::Guard { guard, arguments: given } => self.guard(*guard, given, arguments),
+                ExprKind::Guard { guard, arguments: given } => self.guard(*guard, given, arguments, held),
                 ExprKind::ValuePath(place) => {
                     if let Origin::Read { read, arguments: given, .. } = &place.origin {
                         self.called(*read, given, arguments);
@@ -143,12 +154,15 @@ impl<'a> Collector<'a> {
         }
     }
 
-    fn guard(&mut self, id: GuardId, given: &[Expr], arguments: &Arguments) {
+    fn guard(&mut self, id: GuardId, given: &[Expr], arguments: &Arguments, held: &[GuardId]) {
         let model = self.model();
         let guard = &model.guards[id.0];
         let Some(entity) = guard.entity else { return };
         let arguments = passed(model, &guard.parameters, given, arguments);
         let leading = leading_of(model, model.entity(entity), &guard.keys, &arguments);
+        if held.contains(&id) {
+            self.item("dynamodb:ConditionCheckItem", entity, leading.clone());
+        }
         self.item("dynamodb:GetItem", entity, leading);
     }
 
@@ -186,10 +200,7 @@ impl<'a> Collector<'a> {
                 if plan.request == WriteKind::Batch { "dynamodb:BatchWriteItem" } else { single }
             };
             let is_returned = write.returned_entity() == Some(planned.entity);
-            if is_returned
-                && plan.request == WriteKind::Transaction
-                && matches!(planned.role, Role::Update | Role::Delete)
-            {
+            if is_returned && plan.is_transaction_of_callers() && matches!(planned.role, Role::Update | Role::Delete) {
                 self.item("dynamodb:GetItem", planned.entity, leading.clone());
             }
             match planned.role {

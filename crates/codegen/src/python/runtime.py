@@ -45,6 +45,8 @@ class Page(Generic[_T]):
     items: list[_T]
     cursor: str | None
     """Cursor of the next page; ``None`` on the last page."""
+    broken: int = 0
+    """Number of items that were left out because they do not fit the model."""
 
 
 class Pages(Generic[_T]):
@@ -278,4 +280,4 @@ def _same(value: Any) -> Any:
 
 
 def _page(of: Callable[[Any], _T], value: Any) -> Page[_T]:
-    return Page([of(item) for item in value["items"]], value["cursor"])
+    return Page([of(item) for item in value["items"]], value["cursor"], value.get("broken", 0))

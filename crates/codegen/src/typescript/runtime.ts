@@ -44,6 +44,8 @@ export interface Page<T> {
   readonly items: readonly T[]
   /** Cursor of the next page; `null` on the last page. */
   readonly cursor: string | null
+  /** Number of items that were left out because they do not fit the model; absent if there are none. */
+  readonly broken?: number
 }
 
 /** The items of a read, page by page. It sends no request before the first use. */
@@ -338,6 +340,7 @@ const decode = {
   page: (json: unknown, of: Decode): unknown => ({
     items: (json as { items: unknown[] }).items.map(of),
     cursor: (json as { cursor: string | null }).cursor,
+    ...((json as { broken?: number }).broken === undefined ? {} : { broken: (json as { broken?: number }).broken }),
   }),
   count: (json: unknown): number => (json as { count: number }).count,
   part: (json: unknown, name: string, of: Decode): unknown[] =>

@@ -190,10 +190,10 @@ fn random_entity(dice: &mut Dice, entity: &str, number: usize) -> String {
     text.push_str("\n  volume 10 items, 300 bytes, 3 per partition\n}\n");
     let all = fields.join(", ");
     text.push_str(&format!(
-        "\nread one{number}(owner, key) -> {entity}?  allow public\n\nread must{number}(owner, key) -> {entity}  allow public\n\nread page{number}(owner) -> [{entity}] page 5  allow public\n\nread all{number}(owner) -> [{entity}] all  allow public\n\nread some{number}(owner, key in keys) -> [{entity}]  allow public\n\nread count{number}(owner) -> count {entity}  allow public\n"
+        "\nread one{number}(owner, key) -> {entity}?  allow public\n  unscoped {entity} \"anything\"\n\nread must{number}(owner, key) -> {entity}  allow public\n  unscoped {entity} \"anything\"\n\nread page{number}(owner) -> [{entity}] page 5  allow public\n  unscoped {entity} \"anything\"\n\nread all{number}(owner) -> [{entity}] all  allow public\n  unscoped {entity} \"anything\"\n\nread some{number}(owner, key in keys) -> [{entity}]  allow public\n  unscoped {entity} \"anything\"\n\nread count{number}(owner) -> count {entity}  allow public\n  unscoped {entity} \"anything\"\n"
     ));
     text.push_str(&format!(
-        "\nwrite make{number}(owner, key, {all}) -> {entity} {{\n  allow public\n  create {entity} {{}} else Exists\n}}\n\nwrite drop{number}(owner, key) {{\n  allow public\n  delete {entity}(owner, key)\n}}\n"
+        "\nwrite make{number}(owner, key, {all}) -> {entity} {{\n  allow public\n  unscoped {entity} \"anything\"\n  create {entity} {{}} else Exists\n}}\n\nwrite drop{number}(owner, key) {{\n  allow public\n  unscoped {entity} \"anything\"\n  delete {entity}(owner, key)\n}}\n"
     ));
     text
 }

@@ -207,6 +207,11 @@ impl Application {
         }
     }
 
+    /// Checks that every handler of the model has code.
+    pub(crate) fn check_handlers(&self) -> Result<(), HandleError> {
+        self.handlers.check()
+    }
+
     async fn make_tables(&self) -> Result<(), keyform_runtime::run::RunError> {
         if self.tables == Tables::Made {
             self.runner.create_tables().await?;

@@ -97,7 +97,7 @@ impl Calls {
     ) -> Result<Page<T>, CallError> {
         let call = run::Call { arguments, caller: self.caller.clone(), cursor, token: None };
         match self.runner.read(pattern, &call).await? {
-            Answer::Page { items, cursor } => Ok(Page { items: structs(items)?, cursor }),
+            Answer::Page { items, cursor, broken } => Ok(Page { items: structs(items)?, cursor, broken: broken.len() }),
             other => Err(unexpected(&other)),
         }
     }
@@ -127,7 +127,7 @@ fn unexpected(answer: &Answer) -> CallError {
         Answer::One(_) => "one item",
         Answer::Page { .. } => "a page",
         Answer::Count(_) => "a count",
-        Answer::Collection(_) => "a collection",
+        Answer::Collection { .. } => "a collection",
     };
     CallError::Unexpected(what.to_owned())
 }
@@ -212,7 +212,7 @@ impl Call<'_> {
     /// The read fails.
     pub async fn collection(self) -> Result<Parts, CallError> {
         match self.read().await? {
-            Answer::Collection(parts) => Ok(Parts(parts)),
+            Answer::Collection { parts, .. } => Ok(Parts(parts)),
             other => Err(unexpected(&other)),
         }
     }

@@ -74,7 +74,7 @@ pub(super) fn of<T: FromChange>(runner: &Runner, table: &str, record: &ChangeRec
     };
     let (old, new) = (found(&record.old)?, found(&record.new)?);
     // A stream without images still has the key, which often identifies the entity.
-    let by_key = runner.found_in(table, &record.keys)?.map(|found| found.entity);
+    let by_key = runner.entity_in(table, &record.keys);
     let Some(EntityId(entity)) = new.as_ref().or(old.as_ref()).map(|found| found.entity).or(by_key) else {
         return Ok(T::unknown());
     };

@@ -1,10 +1,12 @@
 //! Errors of typed calls.
 
 use std::fmt;
+use std::sync::Arc;
 
 use keyform_core::Error;
 use keyform_flow::FlowError;
-use keyform_runtime::run::RunError;
+use keyform_runtime::accept::NotAccepted;
+use keyform_runtime::run::{BrokenItem, RunError};
 use keyform_runtime::seal::SealError;
 
 /// Error of a typed call. The named outcomes of a write are not included: they are variants of the write's own enum.
@@ -27,8 +29,13 @@ pub enum CallError {
     Unknown(String),
     /// An encrypted field cannot be sealed or opened.
     Sealing(SealError),
+    /// The store has accepted another version of the model, and this one does not fit its items: see
+    /// [`ModelOptions::accept_breaking_model`](super::ModelOptions::accept_breaking_model).
+    NotAccepted(Arc<NotAccepted>),
     /// The store failed.
     Store(Error),
+    /// The stored item does not fit its entity. A write that returns such an item has been applied.
+    Broken(Box<BrokenItem>),
     /// An item does not match the model.
     Item(WrongItem),
     /// A write that returns an item returned none, because the item was deleted right after.
@@ -50,7 +57,9 @@ impl fmt::Display for CallError {
             Self::NotRunnable(why) => f.write_str(why),
             Self::Unknown(why) => f.write_str(why),
             Self::Sealing(error) => error.fmt(f),
+            Self::NotAccepted(why) => why.fmt(f),
             Self::Store(error) => write!(f, "{}: {}", error.code().name(), error.message()),
+            Self::Broken(broken) => broken.fmt(f),
             Self::Item(wrong) => wrong.fmt(f),
             Self::Gone => f.write_str("the item was deleted immediately after the write"),
             Self::Variable(table) => write!(
@@ -66,7 +75,9 @@ impl std::error::Error for CallError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Sealing(error) => Some(error),
+            Self::NotAccepted(why) => Some(why.as_ref()),
             Self::Store(error) => Some(error),
+            Self::Broken(broken) => Some(&**broken),
             Self::Item(wrong) => Some(wrong),
             Self::NotFound(_)
             | Self::Forbidden
@@ -97,7 +108,9 @@ impl From<RunError> for CallError {
             RunError::Cursor => Self::Cursor,
             RunError::Busy => Self::Busy,
             RunError::Unknown(_) => Self::Unknown(error.to_string()),
+            RunError::Broken(broken) => Self::Broken(broken),
             RunError::Sealing(error) => Self::Sealing(error),
+            RunError::NotAccepted(why) => Self::NotAccepted(why),
             RunError::Store(error) => Self::Store(error),
             RunError::NotRunnable(why) => Self::NotRunnable(why),
             RunError::NotChecked | RunError::UnknownPattern(_) => Self::NotRunnable(error.to_string()),
@@ -119,7 +132,9 @@ impl From<CallError> for FlowError {
             CallError::Busy => Self::Failed(RunError::Busy),
             CallError::NotRunnable(why) => Self::Failed(RunError::NotRunnable(why)),
             CallError::Unknown(why) => Self::Failed(RunError::Unknown(why)),
+            CallError::Broken(broken) => Self::Failed(RunError::Broken(broken)),
             CallError::Sealing(error) => Self::Failed(RunError::Sealing(error)),
+            CallError::NotAccepted(why) => Self::Failed(RunError::NotAccepted(why)),
             CallError::Store(error) => Self::Failed(RunError::Store(error)),
             CallError::Item(_) | CallError::Gone | CallError::Variable(_) | CallError::Unexpected(_) => {
                 Self::Broken(error.to_string())

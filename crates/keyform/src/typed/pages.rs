@@ -20,6 +20,14 @@ pub struct Page<T> {
     pub items: Vec<T>,
     /// Cursor of the next page, for [`Pages::after`]; `None` on the last page.
     pub cursor: Option<String>,
+    /// Number of items that were left out because they do not fit the model: see [`BrokenItem`](crate::BrokenItem).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub broken: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl<T> IntoIterator for Page<T> {

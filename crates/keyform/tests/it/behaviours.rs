@@ -131,7 +131,7 @@ impl Play {
     /// Formats an answer: items in the order of the store if the read has one, and whether another page follows.
     fn answer(&mut self, answer: &Answer) -> String {
         let model = &self.runner.checked().model;
-        let Answer::Page { items, cursor } = answer else { return json::answer(model, answer).to_string() };
+        let Answer::Page { items, cursor, .. } = answer else { return json::answer(model, answer).to_string() };
         self.cursor.clone_from(cursor);
         let mut lines: Vec<String> = items.iter().map(|item| json::found(model, item).to_string()).collect();
         let is_ordered =

@@ -296,8 +296,8 @@ async fn every_request_of_a_pattern_is_allowed_by_its_policy() {
                 let Asked { action, resource, leading } = &asked;
                 let place = file.display();
                 let migrating = policies.get("keyform-migrations");
-                let is_allowed =
-                    [policies.get(name), migrating].into_iter().flatten().any(|policy| allows(policy, &asked, claims));
+                let granted = [policies.get(name), migrating, policies.get("keyform-models")];
+                let is_allowed = granted.into_iter().flatten().any(|policy| allows(policy, &asked, claims));
                 assert!(is_allowed, "{place}: {name} may not {action} {resource} {leading:?}");
             }
         };

@@ -132,12 +132,12 @@ impl Follower {
     async fn answer(&self, runner: &Runner) -> (Vec<Found>, Option<i64>) {
         match runner.read(self.read, &self.call).await {
             Ok(Answer::One(item)) => (item.into_iter().collect(), None),
-            Ok(Answer::Page { items, cursor }) => {
+            Ok(Answer::Page { items, cursor, .. }) => {
                 assert!(cursor.is_none(), "the page holds everything");
                 (items, None)
             }
             Ok(Answer::Count(count)) => (Vec::new(), Some(count as i64)),
-            Ok(Answer::Collection(parts)) => (parts.into_iter().flat_map(|(_, items)| items).collect(), None),
+            Ok(Answer::Collection { parts, .. }) => (parts.into_iter().flat_map(|(_, items)| items).collect(), None),
             Err(error) => panic!("{error}"),
         }
     }

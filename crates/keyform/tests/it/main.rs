@@ -3,17 +3,21 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 #![allow(clippy::disallowed_methods, reason = "tests give up after real time")]
 
+mod accepted;
 mod behaviours;
+mod bounds;
 mod cascades;
 mod compatibility;
 mod copy;
 mod deleted;
 mod deploy;
+mod documented;
 mod endless;
 mod errors;
 mod explain;
 mod files;
 mod flow_limits;
+mod foreign;
 mod golden;
 mod handlers;
 mod infrastructure;
@@ -31,6 +35,7 @@ mod naive;
 mod once;
 mod one_world;
 mod operations;
+mod promises;
 mod prose;
 mod public_api;
 mod random;
@@ -39,8 +44,10 @@ mod refusals;
 mod remote;
 mod resend;
 mod run;
+mod scopes;
 mod sealed;
 mod typed;
+mod upgrade;
 mod values;
 mod version;
 mod writes;

@@ -11,7 +11,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
 use keyform::flow::{Flow, FlowCall, FlowError, Tables, TokenKeys};
 use keyform::server::{Models, Running, Served, Server, ServerSettings};
-use keyform::{AttributeValue, Attributes, Database, ModelFileError, ModelFiles, Reload, SystemWorld, World as _};
+use keyform::{
+    AttributeValue, Attributes, Database, ExecuteExt as _, ModelFileError, ModelFiles, Reload, SystemWorld, World as _,
+};
 use keyform_language::Checked;
 use keyform_runtime::run::{Call, RunSettings, Runner, json as run_json};
 use serde_json::{Value, json};
@@ -20,10 +22,10 @@ use sha2::Sha256;
 const DISCORD: &str = include_str!("../../../../systems/discord/discord.kf");
 const SECRET: &[u8] = b"0123456789abcdef0123456789abcdef";
 
-struct Answer {
-    status: u16,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
     headers: Vec<(String, String)>,
-    text: String,
+    pub(crate) text: String,
 }
 
 impl Answer {
@@ -31,7 +33,7 @@ impl Answer {
         self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
     }
 
@@ -113,7 +115,7 @@ impl Api {
     }
 }
 
-fn send(running: &Running, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+pub(crate) fn send(running: &Running, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
     let mut stream = TcpStream::connect(running.address()).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
@@ -311,6 +313,7 @@ entity Note in Notes {
 }
 
 read note(noteId) -> Note  allow public
+  unscoped Note "test data is for every caller"
 
 read hidden(noteId) -> Note?  allow system
 
@@ -515,7 +518,12 @@ fn a_model_is_read_again_when_its_file_changes() {
     assert_eq!(status("/v1/notes/maybe?noteId=n1"), 404);
     assert!(files.reload().is_empty());
 
-    std::fs::write(&file, NOTES.to_owned() + "\nread maybe(noteId) -> Note?  allow public\n").unwrap();
+    std::fs::write(
+        &file,
+        NOTES.to_owned()
+            + "\nread maybe(noteId) -> Note?  allow public\n  unscoped Note \"test data is for every caller\"\n",
+    )
+    .unwrap();
     match files.reload().as_slice() {
         [Reload::Changed { model, difference, .. }] => {
             assert_eq!((model.as_str(), difference.to_string().as_str()), ("notes", "added maybe"));
@@ -643,4 +651,51 @@ fn check_references(document: &Value, part: &Value) {
         Value::Array(parts) => parts.iter().for_each(|part| check_references(document, part)),
         _ => {}
     }
+}
+
+/// A required field with a default was added to a model whose table has items, and one item is broken.
+#[test]
+fn older_items_are_served_with_the_default_and_broken_ones_are_named() {
+    const SHOP: &str = r#"model shop
+caller userId: slug(1..30)
+table Shop { key pk }
+entity Order in Shop {
+  key "ORDER#{orderId}"
+  orderId: slug(1..20)
+  total:   int(0..)
+  open:    bool = true
+}
+read order(orderId) -> Order?                 allow public unscoped Order "a shop of one"
+read orders() -> [Order] scan, page 10        allow public unscoped Order "a shop of one"
+write pay(orderId, total) -> Order {
+  allow public
+  unscoped Order "a shop of one"
+  update Order(orderId) { total = total } else Unknown if open = true else Closed
+}
+"#;
+    let api = Api::start(SHOP, TokenKeys::default());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        api.runner.create_tables().await.unwrap();
+        for (id, total) in [("old", AttributeValue::from(5)), ("bad", "much".into())] {
+            let item = [("pk".to_owned(), format!("ORDER#{id}").into()), ("total".to_owned(), total)].into();
+            let put = keyform::operation::PutItem { table: "Shop".to_owned(), item, ..Default::default() };
+            api.runner.store().call(put).await.unwrap();
+        }
+    });
+    let old = json!({ "orderId": "old", "total": 5, "open": true });
+    assert_eq!(api.get("ada", "/v1/shop/order?orderId=old").json(), old);
+    assert_eq!(api.get("ada", "/v1/shop/orders").json(), json!({ "items": [old], "cursor": null, "broken": 1 }));
+    let broken = api.get("ada", "/v1/shop/order?orderId=bad");
+    assert_eq!(broken.problem(), problem(500, "broken-item"));
+    let body = broken.json();
+    assert_eq!(
+        (&body["table"], &body["key"], &body["field"]),
+        (&json!("Shop"), &json!({ "pk": "ORDER#bad" }), &json!("total"))
+    );
+    let headers = [("x-keyform-caller", "userId=ada"), ("content-type", "application/json")];
+    let paid = api.send("POST", "/v1/shop/pay", &headers, r#"{"orderId": "old", "total": 7}"#);
+    assert_eq!(paid.json(), json!({ "orderId": "old", "total": 7, "open": true }));
+    let metrics = api.send("GET", "/metrics", &[], "").text;
+    assert!(metrics.contains("keyform_broken_items_total{model=\"shop\",entity=\"Order\"} 2"), "{metrics}");
 }

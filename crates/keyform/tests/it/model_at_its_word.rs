@@ -21,15 +21,17 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::naive::{self, Refusal, State, Stored};
+use crate::random;
 use keyform::SystemWorld;
 use keyform::execute::BoxFuture;
 use keyform::operation::Scan;
 use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, RunSettings, Runner};
-use keyform::{Attributes, Database, Execute, ExecuteExt, Options, World as _};
+use keyform::{AttributeValue, Attributes, Database, Execute, ExecuteExt, Options, World as _};
 use keyform_engine::store::Store;
 use keyform_language::Checked;
 use keyform_language::plan;
-use keyform_language::schema::{EntityId, FieldId, Model, Read, Write};
+use keyform_language::schema::{EntityId, FieldId, Model, Read, Type, Write};
+use keyform_runtime::run;
 use keyform_runtime::seal::{FieldKey, Keyring};
 use keyform_scenario::{Dice, stage};
 use keyform_world::testing::ManualWorld;
@@ -37,6 +39,8 @@ use keyform_world::testing::ManualWorld;
 const START_MILLIS: i64 = 1_773_480_413_589;
 const SEEDS: u64 = 3;
 const ROUNDS: usize = 400;
+/// Number of models with fields of random types.
+const RANDOM_MODELS: u64 = 12;
 /// Minimum number of calls per pattern, for models with many patterns.
 const CALLS_OF_EACH: usize = 12;
 /// Calls between two complete comparisons.
@@ -247,13 +251,15 @@ impl World {
             match self.runner.read(&read.name, &called(arguments, caller, next)).await.map_err(refusal)? {
                 Answer::Count(count) => return Ok(naive::read::Answer::Count(count as usize)),
                 Answer::One(found) => all.extend(found.map(stored)),
-                Answer::Collection(parts) => all.extend(parts.into_iter().flat_map(|(_, items)| items).map(stored)),
-                Answer::Page { items, cursor: Some(cursor) } => {
+                Answer::Collection { parts, .. } => {
+                    all.extend(parts.into_iter().flat_map(|(_, items)| items).map(stored))
+                }
+                Answer::Page { items, cursor: Some(cursor), .. } => {
                     all.extend(items.into_iter().map(stored));
                     next = Some(cursor);
                     continue;
                 }
-                Answer::Page { items, cursor: None } => all.extend(items.into_iter().map(stored)),
+                Answer::Page { items, cursor: None, .. } => all.extend(items.into_iter().map(stored)),
             }
             return Ok(naive::read::Answer::Items(all));
         }
@@ -267,10 +273,24 @@ impl World {
             let Ok(page) = self.store.call(scan).await else { panic!("no scan") };
             assert!(page.last_key.is_none(), "the test keeps few items");
             for item in page.items.unwrap_or_default() {
-                all.extend(self.runner.found_in(&table.physical, &item).unwrap().map(stored));
+                let found = self.runner.found_in(&table.physical, &item).unwrap().map(stored);
+                found.iter().for_each(|stored| assert_fits(&self.runner.checked().model, stored));
+                all.extend(found);
             }
         }
         sorted(all)
+    }
+}
+
+/// Asserts that a stored entity has every required field, and that every value fits the type of its field.
+fn assert_fits(model: &Model, stored: &Stored) {
+    for field in &model.entity(stored.entity).fields {
+        let fits = match stored.fields.get(&field.name) {
+            None => !field.must_have_value(),
+            Some(AttributeValue::Null) => field.null || matches!(field.kind, Type::Json),
+            Some(value) => run::fits(value, &field.kind),
+        };
+        assert!(fits, "`{}` is {:?} in {stored:?}", field.name, stored.fields.get(&field.name));
     }
 }
 
@@ -436,6 +456,16 @@ fn guests_and_their_notes() {
 #[test]
 fn a_planner_whose_items_refer_to_each_other() {
     check(include_str!("../cascades.kf"), &[]);
+}
+
+#[test]
+fn entities_of_random_types() {
+    for seed in 0..RANDOM_MODELS {
+        let text = random::types::draw(seed);
+        let checked = Checked::read(&text);
+        assert!(!checked.has_errors(), "{text}\n{:#?}", checked.diagnostics);
+        check(&text, &[]);
+    }
 }
 
 #[test]

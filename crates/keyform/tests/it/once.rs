@@ -35,6 +35,7 @@ entity Order in Shop {
 }
 
 read account(name) -> Account?  allow public
+  unscoped Account "test data is for every caller"
 
 write open(name, email, pin) -> Account {
   allow public
@@ -43,22 +44,26 @@ write open(name, email, pin) -> Account {
 
 write pay(name, amount: int(1..100)) -> Account {
   allow public
+  unscoped Account "test data is for every caller"
   update Account(name) { balance += amount } else UnknownAccount
 }
 
 write close(name) -> Account {
   allow public
+  unscoped Account "test data is for every caller"
   delete Account(name)
 }
 
 write order(name) -> Order {
   allow public
+  unscoped Account "test data is for every caller"
   update Account(name) { balance -= 1 } else UnknownAccount
   create Order {}
 }
 
 write forget(name) {
   allow public
+  unscoped Account "test data is for every caller"
   delete Account(name)
 }
 

@@ -143,7 +143,7 @@ async fn refusal_does_not_hand_out_the_code_that_a_public_read_asks_for() {
 #[tokio::test]
 async fn guard_that_let_a_write_in_shows_its_item_at_no_cost() {
     let world = World::new().await;
-    world.done("ada", "join", &[("teamId", "a")]).await;
+    world.done("root", "join", &[("teamId", "a"), ("userId", "ada")]).await;
     let task = [("teamId", "a"), ("taskId", "t1")];
     world.done("ada", "addTask", &task).await;
     let finish = [("teamId", "a"), ("taskId", "t1"), ("expected", "7")];

@@ -126,7 +126,7 @@ async fn sign_up_meet_and_talk(chat: &Chat) {
     let mut call = Chat::call(Some(&ada), &[("channelId", &channel)]);
     let mut seen = Vec::new();
     loop {
-        let Answer::Page { items, cursor } = chat.runner.read("messages", &call).await.unwrap() else {
+        let Answer::Page { items, cursor, .. } = chat.runner.read("messages", &call).await.unwrap() else {
             panic!("a page")
         };
         seen.extend(items.iter().map(|item| text(item, "content")));

@@ -45,7 +45,9 @@ entity Part in Edges {
 }
 
 read thing(thingId) -> Thing?  allow public
+  unscoped Thing "test data is for every caller"
 read parts(thingId) -> [Part] page 50  allow public
+  unscoped Part "test data is for every caller"
 
 write make(thingId, note, code, tags, mails, people, any) -> Thing {
   allow public
@@ -54,31 +56,37 @@ write make(thingId, note, code, tags, mails, people, any) -> Thing {
 
 write annotate(thingId, note) -> Thing {
   allow public
+  unscoped Thing "test data is for every caller"
   update Thing(thingId) { note = note } else UnknownThing
 }
 
 write happen(thingId, name: slug(1..9), what: string(..20)?) -> Thing idempotent {
   allow public
+  unscoped Thing "test data is for every caller"
   update Thing(thingId) { events[name] = { at: now(), what: what }, append log { at: now(), what: what } } else UnknownThing
 }
 
 write tag(thingId, more: set<string>) -> Thing {
   allow public
+  unscoped Thing "test data is for every caller"
   update Thing(thingId) { add tags more } else UnknownThing
 }
 
 write addParts(thingId, team, parts: list<{ number: int(0..999) }>) {
   allow public
+  unscoped Part "test data is for every caller"
   for part in parts max 3 { create Part { number = part.number } else PartExists }
 }
 
 write numbered(thingId, team, numbers: set<number>(..9)) {
   allow public
+  unscoped Part "test data is for every caller"
   for one in numbers max 9 { create Part { number = one } else PartExists }
 }
 
 write both(one: slug(1..20), other: slug(1..20)) -> Thing idempotent {
   allow public
+  unscoped Thing "test data is for every caller"
   update Thing(one) { count += 1 } else UnknownThing
   update Thing(other) { count -= 1 } else UnknownThing
 }
@@ -91,12 +99,14 @@ write makeTwo(code) -> Thing {
 
 write partOfTeam(thingId, number) -> Part {
   allow public
+  unscoped Thing "test data is for every caller"
   check Thing(thingId) exists else UnknownThing
   create Part { team = caller.teamId } else PartExists
 }
 
 write moveTeam(thingId, number) -> Part {
   allow public
+  unscoped Part "test data is for every caller"
   update Part(thingId, number) { team = caller.teamId } else UnknownPart
 }
 

@@ -2,12 +2,15 @@
 
 use keyform_core::AttributeValue;
 use keyform_core::expression::{Comparator, Condition, Operand, Path, PathElement};
+use keyform_core::value::name;
 
 use crate::document::ast::BinaryOp;
 use crate::scalar::Scalar;
-use crate::schema::{Expr, ExprKind, Origin, PathStep, Type, ValuePath};
+use crate::schema::{Expr, ExprKind, Origin, PathStep, Type, ValuePath, limit};
 
 use super::BindError;
+use super::absence::{self, Subject};
+use super::constant::when_absent;
 use super::evaluate::Scope;
 use super::value::{self, Computed};
 
@@ -21,26 +24,55 @@ pub(super) enum Logic {
 }
 
 impl<'a> Scope<'a> {
-    /// Binds an expression as a condition. `key` is an attribute that every item of the table has; `exists` and
-    /// `absent` test it.
+    /// Binds an expression as a condition on an item that exists. `key` is an attribute that every item of the table
+    /// has; `exists` and `absent` test it.
     pub(super) fn condition(&self, expr: &Expr, key: &str) -> Result<Logic, BindError> {
+        self.condition_on(expr, Subject { key, may_be_absent: false })
+    }
+
+    /// Binds an expression as a condition on an item.
+    pub(super) fn condition_on(&self, expr: &Expr, subject: Subject<'_>) -> Result<Logic, BindError> {
         Ok(match &expr.kind {
             ExprKind::Binary(BinaryOp::And, left, right) => {
-                and([self.condition(left, key)?, self.condition(right, key)?])
+                and([self.condition_on(left, subject)?, self.condition_on(right, subject)?])
             }
-            ExprKind::Binary(BinaryOp::Or, left, right) => or(self.condition(left, key)?, self.condition(right, key)?),
-            ExprKind::Not(of) => not(self.condition(of, key)?),
-            ExprKind::Absent => Logic::Test(Condition::AttributeNotExists(Path::attribute(key))),
-            ExprKind::Exists => Logic::Test(Condition::AttributeExists(Path::attribute(key))),
+            ExprKind::Binary(BinaryOp::Or, left, right) => {
+                or(self.condition_on(left, subject)?, self.condition_on(right, subject)?)
+            }
+            ExprKind::Not(of) => not(self.condition_on(of, subject)?),
+            ExprKind::Absent => subject.absent(),
+            ExprKind::Exists => not(subject.absent()),
             ExprKind::Bool(value) => Logic::Known(*value),
-            ExprKind::IsNone(of) => not(self.is_some(of)?),
-            ExprKind::IsSome(of) => self.is_some(of)?,
-            ExprKind::Binary(op, left, right) => self.compared(*op, left, right)?,
-            ExprKind::Between(of, low, high) => self.between(of, low, high)?,
-            ExprKind::In(of, list) => self.one_of(of, list)?,
-            ExprKind::ValuePath(_) => self.is_true(expr)?,
+            ExprKind::IsNone(of) => self.has_value(of, subject, absence::is_none, not)?,
+            ExprKind::IsSome(of) => self.has_value(of, subject, absence::is_some, |holds| holds)?,
+            ExprKind::Binary(op, left, right) => self.total(self.compared(*op, left, right)?, &[left, right], subject),
+            ExprKind::Between(of, low, high) => self.total(self.between(of, low, high)?, &[of, low, high], subject),
+            ExprKind::In(of, list) => {
+                let operands: Vec<&Expr> = [&**of].into_iter().chain(list).collect();
+                self.total(self.one_of(of, list)?, &operands, subject)
+            }
+            ExprKind::ValuePath(_) => self.total(self.is_true(expr)?, &[expr], subject),
             _ => return Err(BindError::Inexpressible("a value as a condition".to_owned())),
         })
+    }
+
+    /// Extends a test to items that lack fields with a constant default.
+    fn total(&self, logic: Logic, operands: &[&Expr], subject: Subject<'_>) -> Logic {
+        let Logic::Test(test) = logic else { return logic };
+        let defaults: Vec<(&str, AttributeValue)> = operands.iter().filter_map(|expr| self.default_of(expr)).collect();
+        absence::total(test, &defaults, subject)
+    }
+
+    /// Returns the attribute of a field with a constant default, and the default.
+    fn default_of(&self, expr: &Expr) -> Option<(&'a str, AttributeValue)> {
+        let place = match &expr.kind {
+            ExprKind::ValuePath(place) => place,
+            ExprKind::Call { arguments, .. } => return self.default_of(arguments.first()?),
+            _ => return None,
+        };
+        let Origin::Field(entity, field) = &place.origin else { return None };
+        let field = self.model.entity(*entity).field(*field);
+        Some((field.name.as_str(), when_absent(field)?))
     }
 
     fn is_true(&self, expr: &Expr) -> Result<Logic, BindError> {
@@ -52,11 +84,27 @@ impl<'a> Scope<'a> {
         })
     }
 
-    fn is_some(&self, of: &Expr) -> Result<Logic, BindError> {
-        match self.own_path(of)? {
-            Some(path) => Ok(Logic::Test(Condition::AttributeExists(path))),
-            None => Ok(Logic::Known(self.evaluate(of)? != Computed::None)),
-        }
+    /// Binds `is some` or `is none`: `test` for a path, `of_known` for a value that is known to be there or not.
+    fn has_value(
+        &self,
+        of: &Expr,
+        subject: Subject<'_>,
+        test: fn(Path) -> Logic,
+        of_known: fn(Logic) -> Logic,
+    ) -> Result<Logic, BindError> {
+        let Some(path) = self.own_path(of)? else {
+            return Ok(of_known(Logic::Known(self.evaluate(of)? != Computed::None)));
+        };
+        Ok(match self.default_of(of) {
+            // A field with a default always has a value, unless it is NULL.
+            Some(_) if path.elements.len() == 1 && !self.is_nullable(of) => of_known(subject.exists()),
+            Some(_) | None => test(path),
+        })
+    }
+
+    fn is_nullable(&self, of: &Expr) -> bool {
+        matches!(&of.kind, ExprKind::ValuePath(ValuePath { origin: Origin::Field(entity, field), .. })
+            if self.model.entity(*entity).field(*field).null)
     }
 
     fn compared(&self, op: BinaryOp, left: &Expr, right: &Expr) -> Result<Logic, BindError> {
@@ -66,13 +114,7 @@ impl<'a> Scope<'a> {
         let (Some(one), Some(other)) = operands else {
             return Ok(Logic::Known(self.with_nothing(op, &operands)));
         };
-        let test = match (op, op.comparator()) {
-            (BinaryOp::Begins, _) => Condition::BeginsWith(one, other),
-            (BinaryOp::Contains, _) => Condition::Contains(one, other),
-            (_, Some(comparator)) => Condition::Compare { left: one, comparator, right: other },
-            (_, None) => return Err(BindError::Inexpressible("a sum as a condition".to_owned())),
-        };
-        Ok(decided(test))
+        Ok(decided(test_of(op, one, other)?))
     }
 
     /// Compares with an absent value: only another absent value equals it.
@@ -106,7 +148,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Binds an operand of a comparison; `None` if its value is absent.
-    fn operand(&self, expr: &Expr, kind: &Type) -> Result<Option<Operand>, BindError> {
+    pub(super) fn operand(&self, expr: &Expr, kind: &Type) -> Result<Option<Operand>, BindError> {
         if let Some(path) = self.own_path(expr)? {
             return Ok(Some(Operand::Path(path)));
         }
@@ -142,6 +184,9 @@ impl<'a> Scope<'a> {
             elements.push(match step {
                 PathStep::Member(name) => PathElement::Attribute(name.clone()),
                 PathStep::Element(key) => match self.typed(key, &Type::Unknown)? {
+                    Some(AttributeValue::S(name)) if name::check(&name).is_err() => {
+                        return Err(BindError::WrongValue("the key of a map".to_owned()));
+                    }
                     Some(AttributeValue::S(name)) => PathElement::Attribute(name),
                     Some(AttributeValue::N(number)) => {
                         let place = number.to_i64().and_then(|place| usize::try_from(place).ok());
@@ -155,7 +200,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Returns the type of a reference; `None` for other expressions.
-    fn kind_of(&self, expr: &Expr) -> Option<&'a Type> {
+    pub(super) fn kind_of(&self, expr: &Expr) -> Option<&'a Type> {
         let ExprKind::ValuePath(place) = &expr.kind else { return None };
         self.kind_at(place)
     }
@@ -170,31 +215,30 @@ impl<'a> Scope<'a> {
             Origin::Caller(number) => &self.model.caller.as_ref()?.fields.get(*number)?.kind,
             _ => return None,
         };
-        place.path.iter().try_fold(kind, inner)
+        limit::at(kind, &place.path)
     }
 }
 
+/// Returns the test of two operands.
+pub(super) fn test_of(op: BinaryOp, left: Operand, right: Operand) -> Result<Condition, BindError> {
+    Ok(match (op, op.comparator()) {
+        (BinaryOp::Begins, _) => Condition::BeginsWith(left, right),
+        (BinaryOp::Contains, _) => Condition::Contains(left, right),
+        (_, Some(comparator)) => Condition::Compare { left, comparator, right },
+        (_, None) => return Err(BindError::Inexpressible("a sum as a condition".to_owned())),
+    })
+}
+
 /// Returns the type that `contains` compares with: the element type of a list or set, else the type itself.
-fn held(kind: &Type) -> &Type {
+pub(super) fn held(kind: &Type) -> &Type {
     match kind.resolved() {
         Type::List(of, _) | Type::Set(of, _) => of,
         other => other,
     }
 }
 
-/// Returns the type a path step leads to.
-fn inner<'a>(kind: &'a Type, step: &PathStep) -> Option<&'a Type> {
-    match (kind.resolved(), step) {
-        (Type::Record(fields), PathStep::Member(name)) => {
-            fields.iter().find(|field| field.name == *name).map(|field| &field.kind)
-        }
-        (Type::Map(of, _) | Type::List(of, _), _) => Some(of),
-        _ => None,
-    }
-}
-
 /// Folds a test that uses no attribute to a constant, because DynamoDB rejects conditions without an attribute.
-fn decided(test: Condition) -> Logic {
+pub(super) fn decided(test: Condition) -> Logic {
     if test.paths().is_empty() { Logic::Known(test.holds(None)) } else { Logic::Test(test) }
 }
 
@@ -216,7 +260,8 @@ pub(super) fn and(parts: impl IntoIterator<Item = Logic>) -> Logic {
     }
 }
 
-fn or(one: Logic, other: Logic) -> Logic {
+/// Combines two conditions with OR, dropping constants.
+pub(super) fn or(one: Logic, other: Logic) -> Logic {
     match (one, other) {
         (Logic::Known(true), _) | (_, Logic::Known(true)) => Logic::Known(true),
         (Logic::Known(false), rest) | (rest, Logic::Known(false)) => rest,
@@ -234,7 +279,8 @@ fn or(one: Logic, other: Logic) -> Logic {
     }
 }
 
-fn not(of: Logic) -> Logic {
+/// Negates a condition.
+pub(super) fn not(of: Logic) -> Logic {
     match of {
         Logic::Known(value) => Logic::Known(!value),
         Logic::Test(Condition::AttributeExists(path)) => Logic::Test(Condition::AttributeNotExists(path)),

@@ -4,9 +4,10 @@ use keyform_core::{AttributeValue, Attributes, Number};
 
 use crate::document::ast::BinaryOp;
 use crate::scalar::{Scalar, civil, uuid_of};
+use crate::schema::words::described;
 use crate::schema::{
-    EntityId, Expr, ExprKind, Field, FieldId, Format, Let, LetSource, Model, Origin, Parameter, PathStep, Type,
-    ValuePath,
+    Change, Entity, EntityId, Expr, ExprKind, Field, FieldId, Format, Let, LetSource, Model, Origin, Parameter,
+    PathStep, Type, ValuePath, fits, limit,
 };
 use crate::template::render;
 
@@ -91,6 +92,68 @@ impl<'a> Scope<'a> {
             _ => return value::stored(self.evaluate(expr)?, kind),
         };
         Ok(value::fitted(value, kind))
+    }
+
+    /// Evaluates an expression as a new value of a type and checks that it fits. An argument may be declared with a wider
+    /// type than the field that takes it.
+    pub(super) fn fit(&self, expr: &Expr, kind: &Type, name: &str) -> Result<Option<AttributeValue>, BindError> {
+        match self.typed(expr, kind)? {
+            Some(value) if !fits(&value, kind) => Err(self.misfit(expr, kind, name)),
+            value => Ok(value),
+        }
+    }
+
+    /// Converts elements to their type and checks that each fits. The expression and the name of the field are for the
+    /// message.
+    pub(super) fn fit_all(
+        &self,
+        parts: Vec<AttributeValue>,
+        kind: &Type,
+        (expr, name): (&Expr, &str),
+    ) -> Result<Vec<AttributeValue>, BindError> {
+        let parts: Vec<AttributeValue> = parts.into_iter().filter_map(|part| value::fitted(part, kind)).collect();
+        match parts.iter().all(|part| fits(part, kind)) {
+            true => Ok(parts),
+            false => Err(self.misfit(expr, kind, name)),
+        }
+    }
+
+    /// Evaluates the new value of a field, and checks that it fits unless that is known.
+    pub(super) fn new_value(
+        &self,
+        expr: &Expr,
+        kind: &Type,
+        (entity, field): (&Entity, FieldId),
+        change: &Change,
+    ) -> Result<Option<AttributeValue>, BindError> {
+        let may_be_null = limit::field_at(entity.field(field), change.path()).is_some_and(|field| field.null);
+        match self.typed(expr, kind)? {
+            Some(AttributeValue::Null) if may_be_null => Ok(Some(AttributeValue::Null)),
+            Some(value) if !self.is_checked(expr, entity, field, change) && !fits(&value, kind) => {
+                Err(self.misfit(expr, kind, &entity.field(field).name))
+            }
+            value => Ok(value),
+        }
+    }
+
+    /// Returns true if a value is known to fit: an argument that has the type of the field, or a default, which the rules
+    /// check.
+    fn is_checked(&self, expr: &Expr, entity: &Entity, field: FieldId, change: &Change) -> bool {
+        let ExprKind::ValuePath(ValuePath { origin: Origin::Parameter(number), path }) = &expr.kind else {
+            return !change.written;
+        };
+        let parameter = self.parameters.get(*number).filter(|parameter| !parameter.declared && path.is_empty());
+        let is_field = |(of, id): (EntityId, FieldId)| id == field && std::ptr::eq(self.model.entity(of), entity);
+        change.path().is_empty() && parameter.and_then(|parameter| parameter.field).is_some_and(is_field)
+    }
+
+    fn misfit(&self, expr: &Expr, kind: &Type, name: &str) -> BindError {
+        let ExprKind::ValuePath(ValuePath { origin: Origin::Parameter(number), path }) = &expr.kind else {
+            return BindError::WrongValue(format!("`{name}`"));
+        };
+        let argument = self.parameters.get(*number).filter(|_| path.is_empty()).and_then(|it| it.arguments.first());
+        let argument = argument.map_or_else(|| name.to_owned(), Clone::clone);
+        BindError::Misfit { argument, kind: described(kind) }
     }
 
     fn number(&self, text: &str) -> Result<AttributeValue, BindError> {

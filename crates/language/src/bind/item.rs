@@ -2,10 +2,10 @@
 
 use keyform_core::{AttributeValue, Attributes};
 
-use crate::document::ast::KeyType;
+use crate::document::ast::{KeyType, Verb};
 use crate::plan::{Outline, Source};
 use crate::schema::{
-    Action, Change, ChangeKind, Entity, Expr, ExprKind, Field, FieldId, IndexId, KeyPart, Origin, Part, Table, Type,
+    Action, Change, ChangeKind, Entity, Expr, ExprKind, Field, FieldId, IndexId, KeyPart, Origin, Part, Table,
     ValuePath,
 };
 
@@ -64,8 +64,9 @@ fn new_value(
     change: &Change,
     expr: &Expr,
 ) -> Result<Option<AttributeValue>, BindError> {
-    let kind = change.field.map_or(&Type::Unknown, |field| &entity.field(field).kind);
-    match (scope.typed(expr, kind)?, change.fallback(entity)) {
+    let Some(id) = change.field else { return Ok(None) };
+    let kind = &entity.field(id).kind;
+    match (scope.new_value(expr, kind, (entity, id), change)?, change.fallback(entity)) {
         (None, Some(default)) => scope.typed(default, kind),
         (value, _) => Ok(value),
     }
@@ -86,7 +87,12 @@ pub(super) fn key_fields(scope: &Scope<'_>, entity: &Entity, action: &Action) ->
     let mut fields = Fields::of(entity.fields.len());
     for (field, expr) in &action.keys {
         let of = entity.field(*field);
-        match scope.typed(expr, &of.kind)? {
+        // An upsert may store its key; a key that does not fit finds no item.
+        let value = match action.verb {
+            Verb::Upsert => scope.fit(expr, &of.kind, &of.name)?,
+            Verb::Create | Verb::Put | Verb::Update | Verb::Delete | Verb::Check => scope.typed(expr, &of.kind)?,
+        };
+        match value {
             Some(value) => fields.insert(*field, value),
             None if of.must_have_value() => return Err(without_value(of, expr)),
             None => {}

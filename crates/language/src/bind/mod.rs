@@ -3,20 +3,25 @@
 //! 1. [`Inputs`] holds everything a call knows: arguments, the caller, items read before, the time, and a source of
 //!    fresh ids.
 //! 2. `value` converts values to their types and renders keys; `evaluate` computes expressions; `condition` binds
-//!    conditions.
-//! 3. [`read()`] binds a read and [`write()`] a write. `item` builds items, `update` builds updates, `sentinel`
-//!    enforces unique fields, `sealed` encrypts fields, `intent` records unfinished cascades, `removal` deletes
+//!    conditions, and `certain` the three-valued ones of `allow` and guards.
+//! 3. [`read()`] binds a read and [`write()`] a write. `item` builds items, `update` builds updates, `limit` keeps
+//!    changes within the bounds of their types, `constant` and `absence` know what an absent attribute stands for,
+//!    `sentinel` enforces unique fields, `sealed` encrypts fields, `intent` records unfinished cascades, `removal` deletes
 //!    dependents, and `expiry` makes conditions treat expired items as absent.
 //!
 //! This module sends no requests and makes no planning decisions: [`plan`](crate::plan) chooses the request.
 
+mod absence;
+mod certain;
 mod condition;
+mod constant;
 mod evaluate;
 pub mod evolve;
 mod expiry;
 mod fields;
 mod intent;
 mod item;
+mod limit;
 mod permit;
 mod read;
 mod removal;
@@ -40,11 +45,12 @@ use keyform_core::{AttributeValue, Attributes, World};
 use crate::schema::{Model, Table};
 
 pub use crate::scalar::uuid_of;
+pub use constant::when_absent;
 pub use intent::{DUE, KEY as INTENT_KEY, SORT as INTENT_SORT, partition as intent_partition};
 pub use intent::{LEASE_MILLIS, Parent};
 pub use item::item;
 pub use item::key_of_fields;
-pub use permit::{arguments, guard, holds, value as evaluate};
+pub use permit::{BoundGuard, arguments, guard, lift_reads, truth, value as evaluate};
 pub use read::{BoundRead, PageRead, ReadRequest, read};
 pub use removal::removal;
 pub use request::{WriteOperation, single};

@@ -8,9 +8,11 @@ use keyform_core::{AttributeValue, Attributes, Item, Operation};
 
 use crate::document::ast::KeyType;
 use crate::plan::{BoundKey, BoundPart, Filter, ReadPlan, RequestKind, SortRange};
-use crate::schema::{EntityId, FieldId, KeyAttribute, Model, Parameter, Read, Table, Test};
+use crate::schema::{EntityId, EntityKey, Expr, FieldId, KeyAttribute, KeyPart, Model, Parameter, Read, Table, Test};
 
-use super::condition::{Logic, and};
+use super::absence::{self, Subject};
+use super::condition::{Logic, and, or};
+use super::constant::when_absent;
 use super::evaluate::Scope;
 use super::value::{self, KeyText};
 use super::{BindError, Inputs, sentinel};
@@ -334,6 +336,10 @@ impl Pass<'_> {
         let key = self.table.partition.as_ref().map_or("", |key| key.name.as_str());
         match filter {
             Filter::Where => match &self.read.filter {
+                Some(expr) if self.plan.returns.len() > 1 => {
+                    let parts = expr.conjuncts().into_iter().map(|part| self.of_part(part, key));
+                    Ok(and(parts.collect::<Result<Vec<_>, _>>()?))
+                }
                 Some(expr) => self.scope.condition(expr, key),
                 None => Ok(Logic::Known(true)),
             },
@@ -344,16 +350,27 @@ impl Pass<'_> {
         }
     }
 
+    /// Binds a condition on one part of a result with several: items of the other entities pass.
+    fn of_part(&self, condition: &Expr, key: &str) -> Result<Logic, BindError> {
+        let test = self.scope.condition(condition, key)?;
+        let Some(entity) = condition.own_entities().into_iter().next() else { return Ok(test) };
+        let of_another = Condition::Not(Box::new(self.tagged(&[entity])));
+        Ok(or(Logic::Test(of_another), test))
+    }
+
     /// Turns a parameter into a test of the attribute with its name.
     fn limited(&self, number: usize) -> Result<Logic, BindError> {
         let parameter = &self.read.parameters[number];
+        if parameter.optional && self.scope.argument(number, 0).is_none() {
+            return Ok(Logic::Known(false));
+        }
         let path = || Operand::Path(Path::attribute(parameter.field_name.clone()));
         let value =
             |argument| -> Result<Operand, BindError> { Ok(Operand::Value(self.given(number, argument)?.into())) };
         let compare = |comparator| -> Result<Condition, BindError> {
             Ok(Condition::Compare { left: path(), comparator, right: value(0)? })
         };
-        Ok(Logic::Test(match parameter.test {
+        let test = match parameter.test {
             Test::Equal | Test::After | Test::From | Test::Before | Test::Until => {
                 compare(parameter.test.comparator().expect("these tests are comparisons"))?
             }
@@ -375,7 +392,23 @@ impl Pass<'_> {
                 },
                 _ => return Ok(Logic::Known(false)),
             },
-        }))
+        };
+        Ok(absence::total(test, &self.default_of(&parameter.field_name), Subject { key: "", may_be_absent: false }))
+    }
+
+    /// Returns the constant default of a field that all returned entities share.
+    fn default_of<'n>(&self, name: &'n str) -> Vec<(&'n str, AttributeValue)> {
+        let field = |id: &EntityId| {
+            let entity = self.model.entity(*id);
+            entity.field_named(name).and_then(|field| when_absent(entity.field(field)))
+        };
+        let mut defaults = self.plan.returns.iter().map(field);
+        let first = defaults.next().flatten();
+        first
+            .filter(|first| defaults.all(|other| other.as_ref() == Some(first)))
+            .map(|first| (name, first))
+            .into_iter()
+            .collect()
     }
 
     fn tagged(&self, entities: &[EntityId]) -> Condition {
@@ -403,8 +436,25 @@ impl Pass<'_> {
         ])
     }
 
-    /// Returns the selected attributes plus those needed to filter items, to distinguish entities and to open encrypted
-    /// fields.
+    /// Returns the key attributes that contain a field. Another program may store the field nowhere else, and then it is
+    /// derived from them.
+    fn containing(&self, entity: EntityId, field: FieldId) -> Vec<&str> {
+        let entity = self.model.entity(entity);
+        // An index has the table's key, but perhaps not the keys of other indexes.
+        let contains = |key: &&EntityKey| {
+            let is_there = key.index.is_none() || self.plan.index.is_none() || key.index == self.plan.index;
+            is_there && key.fields().any(|of| of == field)
+        };
+        let is_own = |part: &&KeyPart| part.attribute == entity.field(field).name;
+        let Some(key) = entity.key.iter().chain(&entity.indexes).find(contains) else { return Vec::new() };
+        match key.parts().any(|part| is_own(&part)) {
+            true => Vec::new(),
+            false => key.parts().map(|part| part.attribute.as_str()).collect(),
+        }
+    }
+
+    /// Returns the selected attributes plus those needed to filter items, to distinguish entities, to open encrypted
+    /// fields and to derive fields from keys.
     fn projection(&self, after: Option<&Condition>) -> Option<Projection> {
         let selected = self.read.select.as_ref()?;
         let name = |(entity, field): &(EntityId, FieldId)| self.model.entity(*entity).field(*field).name.as_str();
@@ -416,6 +466,7 @@ impl Pass<'_> {
         };
         // ADR 0014: the item's key is part of the associated data of an encrypted field, so opening one needs the key.
         let keys = selected.iter().any(is_sealed).then(|| self.table.key_names()).into_iter().flatten();
+        let keys = keys.chain(selected.iter().flat_map(|((entity, field), _)| self.containing(*entity, *field)));
         names.extend(needed.into_iter().chain(tag).chain(keys));
         let mut paths: Vec<Path> = Vec::new();
         for name in names {

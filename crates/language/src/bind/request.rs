@@ -10,6 +10,8 @@ use keyform_core::operation::{
 use crate::plan::{WriteKind, WritePlan};
 use crate::schema::Write;
 
+use super::BindError;
+
 /// Request of a write.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WriteOperation {
@@ -38,15 +40,19 @@ impl From<WriteOperation> for Operation {
 }
 
 /// Assembles the actions into one request; `None` without actions.
+///
+/// # Errors
+///
+/// Returns an error for a batch with an action that BatchWriteItem cannot express.
 pub(super) fn of(
     write: &Write,
     plan: &WritePlan,
     token: Option<&String>,
     mut actions: Vec<TransactAction>,
-) -> Option<WriteOperation> {
-    match (plan.request, actions.len()) {
+) -> Result<Option<WriteOperation>, BindError> {
+    Ok(match (plan.request, actions.len()) {
         (_, 0) => None,
-        (WriteKind::Batch, _) => Some(batch(actions)),
+        (WriteKind::Batch, _) => Some(batch(actions)?),
         (WriteKind::Put | WriteKind::Update | WriteKind::Delete, 1) => actions.pop().map(|one| single(write, one)),
         (WriteKind::Put | WriteKind::Update | WriteKind::Delete | WriteKind::Transaction, _) => {
             Some(WriteOperation::Transact(TransactWriteItems {
@@ -55,7 +61,7 @@ pub(super) fn of(
                 ..TransactWriteItems::default()
             }))
         }
-    }
+    })
 }
 
 /// Turns one action into a single-item request.
@@ -83,18 +89,25 @@ pub fn single(write: &Write, action: TransactAction) -> WriteOperation {
     }
 }
 
-fn batch(actions: Vec<TransactAction>) -> WriteOperation {
+/// Rule W20 reports before a model runs what is refused here. It is refused again because sending the action without
+/// its condition would overwrite or delete items that the model protects.
+fn batch(actions: Vec<TransactAction>) -> Result<WriteOperation, BindError> {
     let mut tables: Vec<(String, Vec<WriteRequest>)> = Vec::new();
     for action in actions {
         let (table, request) = match action {
-            TransactAction::Put { table, item, .. } => (table, WriteRequest::Put(item)),
-            TransactAction::Delete { table, key, .. } => (table, WriteRequest::Delete(key)),
-            TransactAction::Update { .. } | TransactAction::Check { .. } => continue,
+            TransactAction::Put { table, item, condition: None, .. } => (table, WriteRequest::Put(item)),
+            TransactAction::Delete { table, key, condition: None, .. } => (table, WriteRequest::Delete(key)),
+            TransactAction::Put { .. } | TransactAction::Delete { .. } => {
+                return Err(BindError::Inexpressible("a condition in a `batch`".to_owned()));
+            }
+            TransactAction::Update { .. } | TransactAction::Check { .. } => {
+                return Err(BindError::Inexpressible("an `update` or `check` in a `batch`".to_owned()));
+            }
         };
         match tables.iter_mut().find(|(name, _)| *name == table) {
             Some((_, requests)) => requests.push(request),
             None => tables.push((table, vec![request])),
         }
     }
-    WriteOperation::Batch(BatchWriteItem { tables, ..BatchWriteItem::default() })
+    Ok(WriteOperation::Batch(BatchWriteItem { tables, ..BatchWriteItem::default() }))
 }

@@ -5,13 +5,16 @@ use keyform_core::{AttributeValue, Attributes};
 
 use crate::document::ast::{BinaryOp, Verb};
 use crate::schema::{
-    Action, Change, ChangeKind, Entity, EntityKey, Expr, ExprKind, Field, FieldId, KeyPart, Table, Type,
+    Action, Change, ChangeKind, Entity, EntityKey, Expr, ExprKind, Field, FieldId, KeyPart, Origin, PathStep, Table,
+    Type, limit,
 };
 use crate::span::Spanned;
 
 use super::BindError;
+use super::constant::when_absent;
 use super::evaluate::Scope;
 use super::fields::Fields;
+use super::limit::members;
 use super::sealed::Sealer;
 use super::{item, value};
 
@@ -46,37 +49,42 @@ impl Changing<'_> {
         let (Some(id), Some(place)) = (change.field, &change.place) else { return Ok(()) };
         let field = self.entity.field(id);
         let path = self.scope.path(field.name.clone(), &place.path)?;
-        let whole = place.path.is_empty();
-        let kind = if whole { &field.kind } else { self.scope.kind_at(place).unwrap_or(&field.kind) };
+        // Inside `json`, any value is allowed that `json` allows.
+        let kind = limit::at(&field.kind, &place.path).unwrap_or(&Type::Json);
         match &change.kind {
-            ChangeKind::Set(expr) => self.set(id, path, expr, kind, whole, update, known)?,
-            ChangeKind::Increase(expr) => self.count(field, path, expr, kind, false, update)?,
-            ChangeKind::Decrease(expr) => self.count(field, path, expr, kind, true, update)?,
-            ChangeKind::Append(expr) => self.append(field, path, expr, kind, update)?,
-            ChangeKind::Add(expr) => update.add.extend(self.set_of(expr, kind)?.map(|set| (path, set.into()))),
-            ChangeKind::Take(expr) => update.delete.extend(self.set_of(expr, kind)?.map(|set| (path, set.into()))),
+            ChangeKind::Set(expr) => self.set(change, path, expr, kind, update, known)?,
+            ChangeKind::Increase(expr) => self.count(change, path, expr, kind, false, update)?,
+            ChangeKind::Decrease(expr) => self.count(change, path, expr, kind, true, update)?,
+            ChangeKind::Append(expr) => self.append(change, path, expr, kind, update)?,
+            ChangeKind::Add(expr) => {
+                update.add.extend(value::set(self.elements(expr, kind, field)?).map(|set| (path, set.into())));
+            }
+            ChangeKind::Take(expr) => {
+                update.delete.extend(value::set(self.elements(expr, kind, field)?).map(|set| (path, set.into())));
+            }
             ChangeKind::Remove => update.remove.push(path),
         }
         Ok(())
     }
 
-    #[expect(clippy::too_many_arguments, reason = "each is one part of an assignment")]
     fn set(
         &self,
-        id: FieldId,
+        change: &Change,
         path: Path,
         expr: &Expr,
         kind: &Type,
-        whole: bool,
         update: &mut Update,
         known: &mut Fields,
     ) -> Result<(), BindError> {
+        let Some(id) = change.field else { return Ok(()) };
         if expr.has_own_fields() {
             let value = self.sum(expr, kind)?;
             update.set.push(SetAction { path, value });
             return Ok(());
         }
-        match self.scope.typed(expr, kind)? {
+        let whole = change.path().is_empty();
+        let field = limit::field_at(self.entity.field(id), change.path());
+        match self.scope.new_value(expr, kind, (self.entity, id), change)? {
             Some(value) => {
                 if whole && self.is_material(id) {
                     known.insert(id, value.clone());
@@ -84,16 +92,18 @@ impl Changing<'_> {
                 let value = if whole { self.sealer.stored(self.entity.field(id), value)? } else { value };
                 update.set.push(SetAction { path, value: SetValue::Operand(UpdateOperand::Value(value.into())) });
             }
-            None if whole && self.entity.field(id).null => {
+            None if field.is_some_and(|field| field.null) => {
                 known.remove(id);
                 let value = SetValue::Operand(UpdateOperand::Value(AttributeValue::Null.into()));
                 update.set.push(SetAction { path, value });
             }
-            None if whole && self.entity.field(id).must_have_value() => {
-                return Err(item::without_value(self.entity.field(id), expr));
+            None if field.is_some_and(Field::must_have_value) => {
+                return Err(item::without_value(field.unwrap_or(self.entity.field(id)), expr));
             }
             None => {
-                known.remove(id);
+                if whole {
+                    known.remove(id);
+                }
                 update.remove.push(path);
             }
         }
@@ -121,20 +131,35 @@ impl Changing<'_> {
 
     fn operand(&self, expr: &Expr, kind: &Type) -> Result<UpdateOperand, BindError> {
         if let Some(path) = self.scope.own_path(expr)? {
-            return Ok(UpdateOperand::Path(path));
+            return Ok(self.stored(expr, path));
         }
         if expr.has_own_fields() {
             return Err(BindError::Inexpressible("a sum of more than two operands".to_owned()));
         }
-        let value =
-            self.scope.typed(expr, kind)?.ok_or_else(|| BindError::Missing("an operand of a sum".to_owned()))?;
+        let value = self.scope.fit(expr, &limit::operand(kind), "an operand of a sum")?;
+        let value = value.ok_or_else(|| BindError::Missing("an operand of a sum".to_owned()))?;
         Ok(UpdateOperand::Value(value.into()))
+    }
+
+    /// Returns the stored value of a field, or its constant default if the item lacks it.
+    fn stored(&self, expr: &Expr, path: Path) -> UpdateOperand {
+        let default = match &expr.kind {
+            ExprKind::ValuePath(place) if place.path.is_empty() => match place.origin {
+                Origin::Field(_, field) => when_absent(self.entity.field(field)),
+                _ => None,
+            },
+            _ => None,
+        };
+        match default {
+            Some(default) => UpdateOperand::IfNotExists(path, Box::new(UpdateOperand::Value(default.into()))),
+            None => UpdateOperand::Path(path),
+        }
     }
 
     /// Binds `+=` and `-=`. A field that may be absent starts at its default, or at zero.
     fn count(
         &self,
-        field: &Field,
+        change: &Change,
         path: Path,
         expr: &Expr,
         kind: &Type,
@@ -142,7 +167,7 @@ impl Changing<'_> {
         update: &mut Update,
     ) -> Result<(), BindError> {
         let by = self.operand(expr, kind)?;
-        let before = self.or_else(field, &path, AttributeValue::from(0));
+        let before = self.before(change, &path, AttributeValue::from(0));
         let value = if minus { SetValue::Minus(before, by) } else { SetValue::Plus(before, by) };
         update.set.push(SetAction { path, value });
         Ok(())
@@ -150,43 +175,79 @@ impl Changing<'_> {
 
     fn append(
         &self,
-        field: &Field,
+        change: &Change,
         path: Path,
         expr: &Expr,
         kind: &Type,
         update: &mut Update,
     ) -> Result<(), BindError> {
-        let of = if let Type::List(of, _) = kind.resolved() { of } else { &Type::Unknown };
-        let value = self.scope.typed(expr, of)?;
-        let value = value.ok_or_else(|| BindError::Missing("an appended value".to_owned()))?;
-        let list = UpdateOperand::Value(AttributeValue::L(vec![value]).into());
-        let before = self.or_else(field, &path, AttributeValue::L(Vec::new()));
+        let Some(field) = change.field.map(|id| self.entity.field(id)) else { return Ok(()) };
+        let list = UpdateOperand::Value(AttributeValue::L(self.appended(expr, kind, field)?).into());
+        let before = self.before(change, &path, AttributeValue::L(Vec::new()));
         let value = SetValue::Operand(UpdateOperand::ListAppend(Box::new(before), Box::new(list)));
         update.set.push(SetAction { path, value });
         Ok(())
     }
 
-    /// Returns the stored value with a fallback if it may be absent: the field's default, or `otherwise`. A version
-    /// ignores its default, because a new item gets version 1 by incrementing zero.
-    fn or_else(&self, field: &Field, path: &Path, otherwise: AttributeValue) -> UpdateOperand {
-        let may_be_absent = field.optional || self.action.verb == Verb::Upsert || path.elements.len() > 1;
-        if !may_be_absent {
-            return UpdateOperand::Path(path.clone());
+    /// Returns the elements that an `append` adds: one, or those of a list if the elements are no lists themselves.
+    pub(super) fn appended(&self, expr: &Expr, kind: &Type, field: &Field) -> Result<Vec<AttributeValue>, BindError> {
+        let of = if let Type::List(of, _) = kind.resolved() { of } else { &Type::Json };
+        let is_one = matches!(of.resolved(), Type::List(..) | Type::Json | Type::Unknown);
+        let value = match &expr.kind {
+            ExprKind::List(parts) if !is_one => {
+                let parts: Result<Vec<_>, _> = parts.iter().map(|part| self.scope.fit(part, of, &field.name)).collect();
+                return Ok(parts?.into_iter().flatten().collect());
+            }
+            _ => self.scope.typed(expr, &Type::Unknown)?,
+        };
+        match value {
+            Some(AttributeValue::L(parts)) if !is_one => self.scope.fit_all(parts, of, (expr, &field.name)),
+            Some(_) => Ok(self.scope.fit(expr, of, &field.name)?.into_iter().collect()),
+            None => Err(BindError::Missing("an appended value".to_owned())),
         }
-        let default = field.default.as_ref().filter(|_| path.elements.len() == 1 && field.flags.version.is_none());
-        let default = default.and_then(|expr| self.scope.typed(expr, &field.kind).ok().flatten());
-        let otherwise = UpdateOperand::Value(default.unwrap_or(otherwise).into());
-        UpdateOperand::IfNotExists(path.clone(), Box::new(otherwise))
     }
 
-    fn set_of(&self, expr: &Expr, kind: &Type) -> Result<Option<AttributeValue>, BindError> {
-        let value = self.scope.typed(expr, &Type::Unknown)?;
-        Ok(value.and_then(|value| match (value, kind.resolved()) {
-            (value, kind @ Type::Set(..)) => value::fitted(value, kind),
-            (AttributeValue::L(parts), _) => value::set(parts),
-            (set @ (AttributeValue::Ss(_) | AttributeValue::Ns(_) | AttributeValue::Bs(_)), _) => Some(set),
-            (one, _) => value::set(vec![one]),
-        }))
+    /// Returns the stored value with a fallback if it may be absent.
+    fn before(&self, change: &Change, path: &Path, otherwise: AttributeValue) -> UpdateOperand {
+        let field = change.field.map(|id| self.entity.field(id));
+        match field.and_then(|field| self.stand_in(field, change.path(), otherwise)) {
+            Some(value) => UpdateOperand::IfNotExists(path.clone(), Box::new(UpdateOperand::Value(value.into()))),
+            None => UpdateOperand::Path(path.clone()),
+        }
+    }
+
+    /// Returns the value that an absent one stands for: the default, or `otherwise`; `None` if the value cannot be
+    /// absent. A version ignores its default and counts from zero, in new items and in those older than the field.
+    pub(super) fn stand_in(
+        &self,
+        field: &Field,
+        path: &[PathStep],
+        otherwise: AttributeValue,
+    ) -> Option<AttributeValue> {
+        let is_new = self.action.verb == Verb::Upsert;
+        let at = limit::field_at(field, path);
+        let default = at.filter(|at| at.flags.version.is_none()).and_then(|at| match path.is_empty() && is_new {
+            true => self.scope.typed(at.default.as_ref()?, &at.kind).ok().flatten(),
+            false => at.default.as_ref()?.constant().and_then(|default| value::fitted(default, &at.kind)),
+        });
+        let may_be_absent = is_new || at.is_none_or(|at| !at.must_have_value() || at.flags.version.is_some());
+        default.or_else(|| may_be_absent.then_some(otherwise))
+    }
+
+    /// Returns the elements that `add` and `remove` name: those of a list or set, or one.
+    pub(super) fn elements(&self, expr: &Expr, kind: &Type, field: &Field) -> Result<Vec<AttributeValue>, BindError> {
+        let of = if let Type::Set(of, _) = kind.resolved() { of } else { &Type::Unknown };
+        let parts = self.scope.typed(expr, &Type::Unknown)?.map(members).unwrap_or_default();
+        let mut parts = self.scope.fit_all(parts, of, (expr, &field.name))?;
+        let mut number = 0;
+        while number < parts.len() {
+            if parts[..number].contains(&parts[number]) {
+                parts.remove(number);
+            } else {
+                number += 1;
+            }
+        }
+        Ok(parts)
     }
 
     /// Adds what an upsert must set on a new item: key fields, defaults and the tag. Returns the defaults, which an

@@ -10,6 +10,7 @@ use crate::schema::{Format, Type};
 use crate::template::render;
 
 use super::BindError;
+use super::constant::when_absent;
 
 /// A value before conversion to a type. A moment, for example, becomes text or a number depending on the type.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,7 +54,7 @@ pub(super) fn fitting<'a>(value: &'a AttributeValue, kind: &Type) -> Option<Cow<
 }
 
 /// Converts a value to its type: trims and lower-cases e-mail addresses and turns lists into sets, also inside lists,
-/// maps and records. Returns `None` for an empty set, and fills nullable fields of a record with NULL.
+/// maps and records. Returns `None` for an empty set, and fills the fields of a record with their defaults or NULL.
 pub(super) fn fitted(value: AttributeValue, kind: &Type) -> Option<AttributeValue> {
     if is_adapted(kind) { changed(value, kind.resolved()) } else { Some(value) }
 }
@@ -92,6 +93,7 @@ fn changed(value: AttributeValue, kind: &Type) -> Option<AttributeValue> {
         (Type::Record(fields), AttributeValue::M(mut parts)) => {
             for field in fields {
                 let part = parts.remove(&field.name).and_then(|part| fitted(part, &field.kind));
+                let part = part.or_else(|| when_absent(field));
                 if let Some(part) = part.or(field.null.then_some(AttributeValue::Null)) {
                     parts.insert(field.name.clone(), part);
                 }

@@ -11,9 +11,9 @@ use std::collections::BTreeSet;
 
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::Document;
-use crate::plan::Plans;
+use crate::plan::{Plans, plan};
 use crate::samples::Samples;
-use crate::schema::Model;
+use crate::schema::{Model, resolve};
 
 /// Input of every rule.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +68,22 @@ pub fn check(context: &Context<'_>) -> Vec<Diagnostic> {
         (rule.find)(context, &mut findings);
     }
     allow::apply(context.model, once(findings))
+}
+
+/// Returns the errors of the evolution rules for the change from one version of a model to the next: what the new version
+/// breaks for items that are already stored. An `evolve` that describes the change is no error.
+#[must_use]
+pub fn breaking(before: &Document, now: &Document) -> Vec<Diagnostic> {
+    let ((before, _), (model, _)) = (resolve(before), resolve(now));
+    let plans = plan(&model);
+    let target = Target::default();
+    let context = Context { document: now, model: &model, plans: &plans, target, before: Some(&before), samples: None };
+    let mut findings = Vec::new();
+    for rule in rules::of_evolution() {
+        (rule.find)(&context, &mut findings);
+    }
+    findings.retain(|finding| finding.severity == Severity::Error);
+    once(findings)
 }
 
 /// Removes duplicate findings. A rule visits a field of a shape once per entity that includes the shape.

@@ -2,7 +2,7 @@
 //!
 //! 1. [`size`] estimates the size of an item in the table and in each index.
 //! 2. [`read`] and [`mod@write`] count the units of one call of a pattern; [`cascade`] adds the dependents of a delete.
-//! 3. [`storage`] estimates the stored bytes.
+//! 3. [`storage`] estimates the stored bytes, [`migration`] the units of an evolution.
 //! 4. [`mod@report`] combines them with [`price`]s; [`text`] formats the report, and [`compare`] compares two models.
 //!
 //! Volumes the author did not declare are assumed and marked as such. A month has thirty days, and a rate holds all
@@ -10,6 +10,7 @@
 
 pub mod cascade;
 pub mod compare;
+pub mod migration;
 pub mod price;
 pub mod read;
 pub mod report;

@@ -1,13 +1,14 @@
 //! Units of one call of a write, on the table and on each of its indexes.
 //!
-//! A write pays for the larger of the item before and after, in steps of 1 KB, and twice in a transaction. An index
+//! A write pays for the larger of the item before and after, in steps of 1 KB, and twice in a transaction. A guard that
+//! the request carries pays like an action. An index
 //! pays for its entry: once when the entry is added or removed or a projected attribute changes, twice when its key
 //! changes, and nothing otherwise.
 
 use serde::Serialize;
 
-use crate::plan::{PlannedAction, Role, WriteKind, WritePlan};
-use crate::schema::{Action, Entity, EntityKey, FieldId, Index, Model, Write, WriteStep};
+use crate::plan::{PlannedAction, Role, WritePlan};
+use crate::schema::{Action, Entity, EntityKey, FieldId, GuardId, Index, Model, Write, WriteStep};
 
 use super::size;
 
@@ -52,15 +53,27 @@ pub struct IndexCost {
 /// Estimates one call, with every `for` at its maximum.
 #[must_use]
 pub fn write(model: &Model, write: &Write, plan: &WritePlan) -> WriteCost {
-    let factor = if plan.request == WriteKind::Transaction { 2.0 } else { 1.0 };
+    let factor = if plan.is_transaction_of_callers() { 2.0 } else { 1.0 };
     let mut cost = WriteCost::default();
     let mut plain = 0.0;
     for planned in &plan.actions {
         let Some((action, times)) = find(&write.steps, &planned.step, 1) else { continue };
         plain += times as f64 * add(model, planned, action, times, factor, &mut cost);
     }
+    for guard in plan.checks() {
+        add_check(model, guard, factor, &mut cost);
+    }
     cost.amplification = if plain > 0.0 { (cost.units + cost.index_units) / plain } else { 0.0 };
     cost
+}
+
+/// Adds the check of a guard that the request carries.
+fn add_check(model: &Model, guard: GuardId, factor: f64, cost: &mut WriteCost) {
+    let Some(entity) = model.guards[guard.0].entity else { return };
+    let (bytes, assumed) = size::item(model, model.entity(entity));
+    cost.actions += 1;
+    cost.units += bytes.div_ceil(WRITE_STEP_BYTES) as f64 * factor;
+    cost.assumed |= assumed;
 }
 
 /// Returns the action at a path through `for`s, and the number of times it runs.

@@ -27,6 +27,12 @@ impl<'a> Lines<'a> {
         Self { text, starts: std::iter::once(0).chain(after).collect() }
     }
 
+    /// Returns the offset at which the line of a byte offset starts.
+    #[must_use]
+    pub fn start_of(&self, offset: usize) -> usize {
+        self.starts[self.starts.partition_point(|start| *start <= offset) - 1]
+    }
+
     /// Returns the position of a byte offset; an offset beyond the text yields its end.
     #[must_use]
     pub fn position(&self, offset: usize) -> Position {

@@ -84,25 +84,19 @@ pub struct Text {
 }
 
 impl Text {
-    /// Returns the source range of a byte range of [`Text::text`].
+    /// Returns the offsets of the bytes that the file writes with an escape.
     ///
     /// `"`, `\\` and line breaks are escaped in the file and take two bytes there; all other characters are unchanged.
     #[must_use]
-    pub fn place(&self, start: usize, end: usize) -> Span {
-        let begin = self.span.start + 1;
-        Span::new(begin + self.written(start), begin + self.written(end))
+    pub fn escapes(&self) -> Vec<usize> {
+        let escaped = |byte: u8| matches!(byte, b'"' | b'\\' | b'\n' | b'\r');
+        self.text.bytes().enumerate().filter(|(_, byte)| escaped(*byte)).map(|(at, _)| at).collect()
     }
 
     /// Returns true if the closing quote is missing, which the lexer has reported.
     #[must_use]
     pub fn is_unclosed(&self) -> bool {
-        self.span.end.saturating_sub(self.span.start) == self.written(self.text.len()) + 1
-    }
-
-    /// Returns the source length in bytes of the first `length` bytes of the content.
-    fn written(&self, length: usize) -> usize {
-        let escaped = |byte: &&u8| matches!(byte, b'"' | b'\\' | b'\n' | b'\r');
-        length + self.text.as_bytes().iter().take(length).filter(escaped).count()
+        self.span.end.saturating_sub(self.span.start) == self.text.len() + self.escapes().len() + 1
     }
 }
 
@@ -190,6 +184,19 @@ pub struct CallerField {
     /// Type of the claim.
     #[serde(rename = "type")]
     pub kind: TypeRef,
+    /// `global "reason"`: the claim marks operators, whose permission has no scope.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub global: Option<Text>,
+}
+
+/// `unscoped ENTITY "reason"`: the pattern reaches items of the entity outside the caller's scope.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Unscoped {
+    /// Entity of the items.
+    pub entity: Name,
+    /// Reason that these items are for every caller.
+    pub reason: Text,
 }
 
 /// `allow CODE "reason"`
@@ -492,6 +499,12 @@ pub enum FlagKind {
     Snapshot,
     /// `refresh`
     Refresh,
+    /// `internal`
+    Internal,
+    /// `bearer`
+    Bearer,
+    /// `grants`
+    Grants,
 }
 
 /// A type in source form.
@@ -731,6 +744,8 @@ pub enum ReadClause {
     Rate(Rate),
     /// `allow …`
     Permit(Permission),
+    /// `unscoped ENTITY "reason"`
+    Unscoped(Unscoped),
     /// `allow CODE "reason"`
     Allow(Allow),
 }
@@ -800,6 +815,21 @@ pub enum Permission {
     System,
     /// Callers for which the condition holds.
     When(Expr),
+    /// `allow held CONDITION`: the guards are conditions of the write's request.
+    Held(Expr),
+    /// `allow CONDITION before "reason"`: the guards are read before the request, although they might change meanwhile.
+    Before(Expr, Text),
+}
+
+impl Permission {
+    /// Returns the condition, if there is one.
+    #[must_use]
+    pub fn condition(&self) -> Option<&Expr> {
+        match self {
+            Self::Public | Self::System => None,
+            Self::When(condition) | Self::Held(condition) | Self::Before(condition, _) => Some(condition),
+        }
+    }
 }
 
 /// A write declaration.
@@ -842,6 +872,8 @@ pub enum Step {
     Let(Let),
     /// `allow …`
     Permit(Permission),
+    /// `unscoped ENTITY "reason"`
+    Unscoped(Unscoped),
     /// `allow CODE "reason"`
     Allow(Allow),
     /// `require CONDITION else Outcome`

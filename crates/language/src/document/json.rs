@@ -63,6 +63,14 @@ pub fn to_json(document: &Document) -> Value {
     serde_json::to_value(document).expect("every part of a document has a JSON form")
 }
 
+/// Converts a model to its JSON form without comments and blank lines: equal for two texts that say the same.
+#[must_use]
+pub fn to_bare_json(document: &Document) -> Value {
+    let mut value = to_json(document);
+    without_notes(&mut value);
+    value
+}
+
 /// Returns the JSON Schema of the JSON form.
 #[must_use]
 pub fn schema() -> Value {

@@ -12,6 +12,14 @@ const BAD_BRACES: Code = Code("S11");
 /// Malformed format after the colon.
 const BAD_FORMAT: Code = Code("S12");
 
+/// Template that is too long for a key.
+const TOO_LONG: Code = Code("S16");
+
+/// Bytes of a template. A partition key has at most 2,048 bytes; the names of fields may be longer than their values.
+const TEMPLATE_BYTES_MAX: usize = 4096;
+/// Fields of a template.
+const TEMPLATE_FIELDS_MAX: usize = 64;
+
 /// A piece of a template.
 #[derive(Clone, Debug)]
 pub enum TemplatePiece {
@@ -60,8 +68,10 @@ pub struct FormatPiece {
 /// ```
 #[must_use]
 pub fn parse_template(text: &Text) -> (Vec<TemplatePiece>, Vec<Diagnostic>) {
-    let mut reader = Reader { text, at: 0, pieces: Vec::new(), literal: None, mistakes: Vec::new() };
+    let escapes = text.escapes();
+    let mut reader = Reader { text, escapes, at: 0, pieces: Vec::new(), literal: None, mistakes: Vec::new() };
     reader.run();
+    reader.limit();
     if text.is_unclosed() {
         reader.mistakes.clear();
     }
@@ -71,6 +81,8 @@ pub fn parse_template(text: &Text) -> (Vec<TemplatePiece>, Vec<Diagnostic>) {
 /// State of the template parser.
 struct Reader<'a> {
     text: &'a Text,
+    /// Offsets of the bytes that are written with an escape.
+    escapes: Vec<usize>,
     at: usize,
     pieces: Vec<TemplatePiece>,
     /// Literal text since the last field and the offset where it begins.
@@ -99,6 +111,30 @@ impl Reader<'_> {
         &self.text.text[self.at..]
     }
 
+    /// Replaces a template that no key can have by one error: later phases compare templates character by character.
+    fn limit(&mut self) {
+        let is_field = |piece: &&TemplatePiece| matches!(piece, TemplatePiece::Field(_));
+        let fields = self.pieces.iter().filter(is_field).count();
+        if self.text.text.len() <= TEMPLATE_BYTES_MAX && fields <= TEMPLATE_FIELDS_MAX {
+            return;
+        }
+        let message = format!(
+            "this template has {} bytes and {fields} fields; the limits are {TEMPLATE_BYTES_MAX} and {TEMPLATE_FIELDS_MAX}",
+            self.text.text.len()
+        );
+        self.pieces.clear();
+        self.mistakes = vec![
+            Diagnostic::error(TOO_LONG, self.place(0, self.text.text.len()), message)
+                .help("shorten it: a key of DynamoDB has at most 2048 bytes"),
+        ];
+    }
+
+    fn place(&self, start: usize, end: usize) -> Span {
+        let begin = self.text.span.start + 1;
+        let written = |offset: usize| begin + offset + self.escapes.partition_point(|escape| *escape < offset);
+        Span::new(written(start), written(end))
+    }
+
     fn push(&mut self, next: char, length: usize) {
         self.literal.get_or_insert_with(|| (self.at, String::new())).1.push(next);
         self.at += length;
@@ -106,12 +142,12 @@ impl Reader<'_> {
 
     fn end_literal(&mut self) {
         if let Some((start, text)) = self.literal.take() {
-            self.pieces.push(TemplatePiece::Text { text, span: self.text.place(start, self.at) });
+            self.pieces.push(TemplatePiece::Text { text, span: self.place(start, self.at) });
         }
     }
 
     fn stray(&mut self) {
-        let span = self.text.place(self.at, self.at + 1);
+        let span = self.place(self.at, self.at + 1);
         self.mistakes.push(
             Diagnostic::error(BAD_BRACES, span, "unmatched `}`")
                 .help("write `}}` for a brace, or `{` before the name of the field"),
@@ -138,7 +174,7 @@ impl Reader<'_> {
                 None => return,
             },
         };
-        let span = self.text.place(start, self.at);
+        let span = self.place(start, self.at);
         self.pieces.push(TemplatePiece::Field(FieldPiece { field, format, span }));
     }
 
@@ -149,12 +185,12 @@ impl Reader<'_> {
             return None;
         }
         let start = start + (written.len() - written.trim_start().len());
-        Some(Name { text: text.to_owned(), span: self.text.place(start, start + text.len()) })
+        Some(Name { text: text.to_owned(), span: self.place(start, start + text.len()) })
     }
 
     fn unclosed(&mut self, start: usize, next: Option<usize>) {
         let end = next.map_or(self.text.text.len(), |next| start + next);
-        let span = self.text.place(start, end);
+        let span = self.place(start, end);
         self.mistakes.push(
             Diagnostic::error(BAD_BRACES, span, "unclosed `{`")
                 .help("write `}` after the name of the field, or `{{` for a brace"),
@@ -163,7 +199,7 @@ impl Reader<'_> {
     }
 
     fn bad_field(&mut self, start: usize) {
-        let span = self.text.place(start, self.at);
+        let span = self.place(start, self.at);
         self.mistakes.push(
             Diagnostic::error(BAD_BRACES, span, "the braces of a template contain one field")
                 .help("write `{field}` or `{field:format}`, or `{{` and `}}` for braces"),
@@ -179,7 +215,7 @@ impl Reader<'_> {
             None => Ok(None),
             Some(number) => number.and_then(|number| number.parse::<u64>().ok()).map(Some).ok_or(()),
         };
-        let span = self.text.place(start, start + written.len());
+        let span = self.place(start, start + written.len());
         let named =
             self.name(name, start).filter(|name| name.text.chars().all(|next| next.is_alphanumeric() || next == '_'));
         match (named, argument) {

@@ -40,7 +40,7 @@ pub enum CompletionKind {
 }
 
 const FORMATS: [&str; 9] = ["ms", "s", "day", "hour", "month", "pad", "upper", "lower", "hash"];
-const READ_CLAUSES: [&str; 13] = [
+const READ_CLAUSES: [&str; 14] = [
     "via",
     "newest first",
     "oldest first",
@@ -54,6 +54,7 @@ const READ_CLAUSES: [&str; 13] = [
     "with expired",
     "key",
     "allow",
+    "unscoped",
 ];
 const STREAMS: [&str; 4] = ["new_and_old", "new", "old", "keys"];
 
@@ -115,7 +116,7 @@ fn after(checked: &Checked, around: Around<'_>, lead: &str) -> Option<Vec<Comple
     Some(match last {
         "via" => indexes(model, around),
         "->" | "create" | "put" | "update" | "upsert" | "delete" | "check" | "exists" | "ref" | "copy" | "count"
-        | "on" | "evolve" => entities(model),
+        | "on" | "evolve" | "unscoped" => entities(model),
         "in" if matches!(around, Around::Entity(_) | Around::Other | Around::Nothing) => {
             model.tables.iter().map(|table| completion(&table.name, "table", CompletionKind::Type)).collect()
         }
@@ -159,7 +160,7 @@ fn indexes(model: &Model, around: Around<'_>) -> Vec<Completion> {
 
 /// Returns the candidates after `allow`: permissions, guards and rule codes.
 fn permissions(checked: &Checked) -> Vec<Completion> {
-    let mut found = keywords(&["public", "system"]);
+    let mut found = keywords(&["public", "system", "held"]);
     found.extend(checked.model.guards.iter().map(|guard| completion(&guard.name, "guard", CompletionKind::Function)));
     found.extend(rules::all().map(|rule| completion(rule.code.0, rule.title, CompletionKind::Keyword)));
     found

@@ -5,18 +5,22 @@
 //! well. Apart from further pages and retries, nothing else is sent (ADR 0010).
 
 use crate::plan::{PlannedAction, Role, WriteKind, WritePlan};
-use crate::schema::{EntityId, ExprKind, Model, Origin, Permission, ValuePath, Write};
+use crate::schema::{EntityId, ExprKind, GuardId, Model, Origin, Permission, ValuePath, Write, limit};
 
 /// Describes the requests that check a caller's permission. Calls from Rust code skip them.
 #[must_use]
-pub fn permission(model: &Model, allow: Option<&Permission>) -> Vec<String> {
+pub fn permission(model: &Model, allow: Option<&Permission>, write: Option<&WritePlan>) -> Vec<String> {
     let Some(Permission::When(condition)) = allow else { return Vec::new() };
     let mut lines = Vec::new();
     condition.walk(&mut |expr| match &expr.kind {
-        ExprKind::Guard { guard, .. } => {
-            let guard = &model.guards[guard.0];
+        ExprKind::Guard { guard: id, .. } => {
+            let guard = &model.guards[id.0];
+            let held = write.map(|plan| held(plan, *id)).unwrap_or_default();
             let entity = guard.entity.map_or("an item", |id| model.entity(id).name.as_str());
-            lines.push(format!("for a caller, checks the guard `{}`: GetItem of {entity}, consistent", guard.name));
+            lines.push(format!(
+                "for a caller, checks the guard `{}`: GetItem of {entity}, consistent{held}",
+                guard.name
+            ));
         }
         ExprKind::ValuePath(ValuePath { origin: Origin::Read { read, .. }, .. }) => {
             lines.push(format!("for a caller, reads with `{}`", model.read(*read).name));
@@ -26,8 +30,17 @@ pub fn permission(model: &Model, allow: Option<&Permission>) -> Vec<String> {
     lines
 }
 
-/// Describes the items that a write reads first: those whose unique values it changes or releases, and an item that a
-/// transaction deletes and the write returns.
+/// Describes when a guard of a write must hold.
+fn held(plan: &WritePlan, guard: GuardId) -> &'static str {
+    match plan.held.iter().find(|held| held.guard == guard) {
+        Some(held) if held.is_merged => "; held in the request, by a condition of the step",
+        Some(_) => "; held in the request, by a ConditionCheck of the transaction",
+        None => "; window: the request does not check it again",
+    }
+}
+
+/// Describes the items that a write reads first: those whose unique values it changes or releases, those that a `put`
+/// continues, and an item that a transaction deletes and the write returns.
 #[must_use]
 pub fn first(model: &Model, write: &Write, plan: &WritePlan) -> Vec<String> {
     let mut steps: Vec<&PlannedAction> = Vec::new();
@@ -44,6 +57,17 @@ pub fn first(model: &Model, write: &Write, plan: &WritePlan) -> Vec<String> {
         )
     };
     let mut lines: Vec<String> = steps.iter().map(|planned| line(planned)).collect();
+    let replaced: Vec<&PlannedAction> = plan
+        .actions
+        .iter()
+        .filter(|planned| continues(model, plan, planned) && steps.iter().all(|other| other.step != planned.step))
+        .collect();
+    lines.extend(replaced.iter().map(|planned| {
+        let each = if planned.repeated { ", for each element" } else { "" };
+        let entity = &model.entity(planned.entity).name;
+        format!("first reads the {entity} that it replaces, to continue it: GetItem, consistent{each}")
+    }));
+    steps.extend(replaced);
     let referred = plan.actions.iter().filter(|planned| planned.role == Role::Delete).filter(|planned| {
         !crate::plan::referred_fields(model, planned.entity).is_empty()
             && steps.iter().all(|other| other.step != planned.step)
@@ -62,12 +86,18 @@ pub fn first(model: &Model, write: &Write, plan: &WritePlan) -> Vec<String> {
     lines
 }
 
+/// Returns true for a `put` that keeps the time of creation or raises the version of the item it replaces.
+fn continues(model: &Model, plan: &WritePlan, planned: &PlannedAction) -> bool {
+    let replaces = planned.role == Role::Put && planned.presence.is_none() && plan.request != WriteKind::Batch;
+    replaces && !limit::continued(model.entity(planned.entity)).is_empty()
+}
+
 /// Returns the action of a transaction that deletes the item the write returns.
 fn deleted<'a>(write: &Write, plan: &'a WritePlan) -> Option<&'a PlannedAction> {
     let entity = write.returned_entity()?;
     let mut its = plan.actions.iter().filter(|planned| planned.entity == entity);
     let is_made = its.clone().any(|planned| matches!(planned.role, Role::Put | Role::Update));
-    its.find(|planned| planned.role == Role::Delete).filter(|_| plan.request == WriteKind::Transaction && !is_made)
+    its.find(|planned| planned.role == Role::Delete).filter(|_| plan.is_transaction_of_callers() && !is_made)
 }
 
 /// Describes the read after a transaction that returns the item in its new state.
@@ -76,7 +106,7 @@ pub fn after(model: &Model, write: &Write, plan: &WritePlan) -> Option<String> {
     let entity = write.returned_entity()?;
     let mut written = plan.actions.iter().filter(|planned| planned.entity == entity);
     let first = written.find(|planned| matches!(planned.role, Role::Put | Role::Update))?;
-    let is_read = plan.request == WriteKind::Transaction && first.role == Role::Update;
+    let is_read = plan.is_transaction_of_callers() && first.role == Role::Update;
     is_read.then(|| format!("then reads the {}, to return it: GetItem, consistent", model.entity(entity).name))
 }
 

@@ -5,7 +5,7 @@ use crate::document::ast::{Presence, Verb};
 use crate::plan::{
     BoundKey, BoundPart, Filter, PlannedAction, ReadPlan, RequestKind, Role, SortRange, WriteKind, WritePlan,
 };
-use crate::schema::{Action, LetSource, Model, Outcome, Read, Write, WriteStep};
+use crate::schema::{Action, Equality, Expr, LetSource, Model, Outcome, Read, Test, Write, WriteStep, limit};
 
 /// Describes the request of a read.
 #[must_use]
@@ -73,12 +73,30 @@ fn order(plan: &ReadPlan) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
+/// Describes an equality that the key does not decide.
+fn verified(name: &str, plan: &ReadPlan) -> String {
+    let place = match plan.request {
+        RequestKind::Get | RequestKind::BatchGet => "after the read",
+        RequestKind::Query | RequestKind::Scan => "filter",
+    };
+    let cost = if plan.request == RequestKind::Get { "" } else { "; the rest is read and paid for, then discarded" };
+    format!("verified: {name} = {{{name}}}, else not found ({place}){cost}")
+}
+
 fn filtered(model: &Model, read: &Read, plan: &ReadPlan, filter: &Filter) -> Option<String> {
     let cost = if plan.request == RequestKind::Get { "" } else { "; the rest is read and paid for, then discarded" };
     Some(match filter {
+        Filter::Where if plan.returns.len() > 1 => {
+            let parts = read.filter.iter().flat_map(Expr::own_entities).map(|id| model.entity(id).name.as_str());
+            let parts: Vec<&str> = parts.collect();
+            format!("of {}, only items that match the `where`{cost}", parts.join(" and "))
+        }
         Filter::Where => format!("only items that match the `where`{cost}"),
         Filter::Parameter(number) => {
             let parameter = read.parameters.get(*number)?;
+            if parameter.test == Test::Equal {
+                return Some(verified(&parameter.field_name, plan));
+            }
             format!("only items whose `{}` equals the argument{cost}", parameter.field_name)
         }
         Filter::Tag(entities) => {
@@ -180,10 +198,13 @@ fn action(model: &Model, write: &Write, planned: &PlannedAction) -> String {
     let own = matches!(planned.role, Role::Put | Role::Update | Role::Delete | Role::Check);
     let step = find(&write.steps, &planned.step);
     let outcome = step.map(|step| outcome(model, planned, step)).unwrap_or_default();
+    let verified = step.filter(|_| own).map(|step| equalities(model, write, planned, step)).unwrap_or_default();
     let conditions = step.filter(|_| own).map(conditions).unwrap_or_default();
+    let limits = step.filter(|_| own).map(|step| limits(&limit::outcomes(entity, step, &write.parameters)));
+    let limits = limits.unwrap_or_default();
     let upsert = step.is_some_and(|step| own && step.verb == Verb::Upsert);
     let upsert = if upsert { ", or creates it" } else { "" };
-    format!("{what}{upsert}{presence}{outcome}{conditions}{each}")
+    format!("{what}{upsert}{presence}{outcome}{verified}{conditions}{limits}{each}")
 }
 
 /// Describes the outcome if the presence of the item or the sentinel is not as required.
@@ -197,6 +218,20 @@ fn outcome(model: &Model, planned: &PlannedAction, step: &Action) -> String {
     }
 }
 
+/// Describes the fields that the stored item must have besides its key.
+fn equalities(model: &Model, write: &Write, planned: &PlannedAction, step: &Action) -> String {
+    let entity = model.entity(planned.entity);
+    let test = |equality: &Equality| {
+        let value = match equality.value.parameters().as_slice() {
+            [number] => write.parameters.get(*number).map(|parameter| format!("{{{}}}", parameter.field_name)),
+            _ => None,
+        };
+        let name = &entity.field(equality.field).name;
+        format!("; verified: {name} = {}, else not found (condition)", value.as_deref().unwrap_or("the given value"))
+    };
+    step.equalities.iter().map(test).collect()
+}
+
 fn conditions(step: &Action) -> String {
     let names: Vec<String> = step.conditions.iter().map(|condition| otherwise(condition.outcome.as_ref())).collect();
     match names.len() {
@@ -204,6 +239,17 @@ fn conditions(step: &Action) -> String {
         1 => format!("; on 1 condition{}", names.concat()),
         count => format!("; on {count} conditions{}", names.concat()),
     }
+}
+
+/// Describes the conditions that keep the changes within the types of their fields.
+fn limits(outcomes: &[String]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for outcome in outcomes {
+        if !names.contains(&outcome.as_str()) {
+            names.push(outcome);
+        }
+    }
+    if names.is_empty() { String::new() } else { format!("; within its types, else {}", names.join(", else ")) }
 }
 
 fn find<'a>(steps: &'a [WriteStep], path: &[usize]) -> Option<&'a Action> {

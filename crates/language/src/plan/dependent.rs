@@ -89,7 +89,10 @@ pub struct Dependents {
 impl Dependents {
     /// Finds the dependents of every entity.
     pub(super) fn of_model(model: &Model) -> Self {
-        let direct = model.entity_ids().map(|parent| direct(model, parent)).collect();
+        let mut direct: Vec<Vec<Dependent>> = model.entities.iter().map(|_| Vec::new()).collect();
+        for (parent, dependent) in every_direct(model) {
+            direct[parent.0].push(dependent);
+        }
         let mut all = Self { of: direct };
         all.go_with_others(model);
         all
@@ -257,15 +260,17 @@ fn target(field: &Field, parent: EntityId) -> Option<FieldId> {
     }
 }
 
-/// Returns the direct dependents of an entity, each with the read that finds its items.
-fn direct(model: &Model, parent: EntityId) -> Vec<Dependent> {
+/// Returns the direct dependents of all entities in one pass, each after its parent and with the read that finds its
+/// items.
+fn every_direct(model: &Model) -> Vec<(EntityId, Dependent)> {
     let mut dependents = Vec::new();
     for id in model.entity_ids() {
-        let entity = model.entity(id);
-        for (number, field) in entity.fields.iter().enumerate() {
+        for (number, field) in model.entity(id).fields.iter().enumerate() {
+            let Type::Ref { entity: Some(parent), .. } = field.kind else { continue };
             let Some((on_delete, target)) = on_delete(field).zip(target(field, parent)) else { continue };
             let refers = Refers { model, child: id, parent, field: FieldId(number), target, on_delete };
-            dependents.push(Dependent { entity: id, field: refers.field, on_delete, found: refers.found() });
+            let dependent = Dependent { entity: id, field: refers.field, on_delete, found: refers.found() };
+            dependents.push((parent, dependent));
         }
     }
     dependents
@@ -422,6 +427,7 @@ impl Refers<'_> {
             key: None,
             rate: None,
             allow: None,
+            unscoped: Vec::new(),
         }
     }
 

@@ -4,17 +4,20 @@
 //! `check/rules/read` turn into a finding.
 //!
 //! 1. `bound` fills key templates with the arguments of a read, as far as they reach.
+//!    `loose` finds values that may continue beyond their place in a key.
 //! 2. `range` turns a range of a field into a range of the key that contains exactly the same items.
 //! 3. `read` plans one read through one key; `collection` joins the entities of a read that returns several.
 //! 4. `overlap` computes which entities a key condition can match, `unique` whether it can match more than one item,
 //!    and `order` the order of the items.
 //! 5. `dependent` finds the items that a delete of their parent removes, or that refuse it.
 //! 6. `write` counts the actions of a write, including the sentinels of unique fields; `outline` precomputes the
-//!    attributes of the items it puts.
+//!    attributes of the items it puts. `held` decides which guards the request carries.
 
 mod bound;
 mod collection;
 mod dependent;
+mod held;
+mod loose;
 mod order;
 mod outline;
 mod overlap;
@@ -31,9 +34,11 @@ use crate::schema::{EntityId, FieldId, Format, IndexId, Model, TableId};
 use crate::span::Span;
 
 pub use dependent::{Dependent, Dependents, Finder, Found, OnDelete, is_reusable, referred_fields, remaining_name};
+pub use held::{HeldGuard, Hold};
+pub(crate) use loose::may_continue;
 pub use order::{Order, order};
 pub use outline::{Outline, Source};
-pub use unique::fixed_fields;
+pub use unique::{InPlace, arguments_in_place, fixed_fields};
 pub use write::guarded_fields;
 pub(crate) use write::moved_fields;
 
@@ -41,9 +46,15 @@ pub(crate) use write::moved_fields;
 #[must_use]
 pub fn plan(model: &Model) -> Plans {
     let dependents = Dependents::of_model(model);
+    let authority = held::authority(model);
+    let of_write = |write: &crate::schema::Write| {
+        let mut plan = write::plan(model, &dependents, write)?;
+        plan.held = held::guards(model, &authority, write, &plan);
+        Some(plan)
+    };
     Plans {
         reads: model.reads.iter().map(|read| read::plan(model, read)).collect(),
-        writes: model.writes.iter().map(|write| write::plan(model, &dependents, write)).collect(),
+        writes: model.writes.iter().map(of_write).collect(),
         dependents,
     }
 }
@@ -184,6 +195,36 @@ pub enum SortRange {
     Before(BoundKey),
 }
 
+impl SortRange {
+    /// Iterates over the keys it compares with.
+    pub fn keys(&self) -> impl Iterator<Item = &BoundKey> {
+        let (first, second) = match self {
+            Self::Equal(key)
+            | Self::Begins(key)
+            | Self::From(key)
+            | Self::After(key)
+            | Self::Until(key)
+            | Self::Before(key) => (key, None),
+            Self::Between(low, high) => (low, Some(high)),
+        };
+        std::iter::once(first).chain(second)
+    }
+
+    /// Returns the beginning that all keys of the range share; `None` if a range has an open end.
+    #[must_use]
+    pub fn prefix(&self) -> Option<BoundKey> {
+        match self {
+            Self::Equal(key) | Self::Begins(key) => Some(key.clone()),
+            Self::Between(low, high) => {
+                let pairs = low.parts.iter().zip(&high.parts).take_while(|(one, other)| one == other);
+                let parts = pairs.map(|(part, _)| part.clone()).collect();
+                Some(BoundKey { attribute: low.attribute.clone(), parts })
+            }
+            Self::From(_) | Self::After(_) | Self::Until(_) | Self::Before(_) => None,
+        }
+    }
+}
+
 /// A condition that applies after the key condition.
 #[derive(Clone, Debug)]
 pub enum Filter {
@@ -312,6 +353,8 @@ pub struct WritePlan {
     pub has_token: bool,
     /// Steps that delete items other items refer to. Those are removed as well, or may refuse the delete.
     pub parents: Vec<Vec<usize>>,
+    /// Guards that the request of a caller carries, so that it fails if a permission ends before it is applied.
+    pub held: Vec<HeldGuard>,
 }
 
 /// Operation that a write sends.

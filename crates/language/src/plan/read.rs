@@ -2,15 +2,15 @@
 
 use crate::document::ast::Number;
 use crate::schema::{
-    Entity, EntityId, EntityKey, ExprKind, FieldId, IndexId, KeyAttribute, KeyCondition, KeyTest, Model, Origin,
-    Permission, Read, Result as ReadResult, Table, TableId, Test, Type, ValuePath, words,
+    Entity, EntityId, EntityKey, FieldId, IndexId, KeyAttribute, KeyCondition, KeyTest, Model, Part, Permission, Read,
+    Result as ReadResult, Table, TableId, Template, Test, Type, words,
 };
 use crate::span::Spanned;
 
-use super::bound::{self, Given};
+use super::bound::{self, Filled, Given};
 use super::{
     Blocked, BoundKey, Filter, Limit, Obstacle, ReadOutcome, ReadPlan, RequestKind, SortCondition, SortRange,
-    collection, order, overlap, overlap::Texts, range, unique,
+    collection, loose, order, overlap, overlap::Texts, range, unique,
 };
 
 /// Plans a read through the key it names.
@@ -129,8 +129,8 @@ pub(super) fn through(model: &Model, read: &Read, index: Option<IndexId>) -> Res
         Some(clause) => pass.in_so_many_words(clause)?,
         None => pass.by_templates()?,
     };
-    pass.leftovers(&condition.used)?;
-    pass.finish(condition)
+    let verified = pass.leftovers(&condition)?;
+    pass.finish(condition, verified)
 }
 
 /// State of planning one read through one key.
@@ -209,6 +209,7 @@ impl<'a> Pass<'a> {
             Condition { partition: Vec::new(), sort: SortCondition::default(), used: Vec::new(), inexact: Vec::new() };
         for part in &key.partition {
             let filled = given.fill(&part.template);
+            condition.inexact.extend(loose(given, &part.template, &filled));
             condition.used.extend(filled.used);
             condition.partition.push(bound::key(&part.attribute, filled.parts));
         }
@@ -227,6 +228,7 @@ impl<'a> Pass<'a> {
         for (part, attribute) in key.sort.iter().zip(attributes) {
             let filled = given.fill(&part.template);
             condition.used.extend(&filled.used);
+            condition.inexact.extend(loose(given, &part.template, &filled));
             let Some(open) = filled.open else {
                 condition.sort.equal.push(bound::key(&part.attribute, filled.parts));
                 continue;
@@ -239,9 +241,6 @@ impl<'a> Pass<'a> {
                 }
                 None if filled.parts.is_empty() => {}
                 None => {
-                    if ends_inside(given, &part.template, open) {
-                        condition.inexact.extend(filled.used.last());
-                    }
                     condition.sort.range = Some(SortRange::Begins(bound::key(&part.attribute, filled.parts)));
                 }
             }
@@ -352,20 +351,39 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Reports parameters that neither the key nor an explicit filter uses. The planner never adds an implicit filter
-    /// for them.
-    fn leftovers(&self, used: &[usize]) -> Result<(), Vec<Obstacle>> {
-        let elsewhere = mentioned(self.read);
-        let is_left = |number: &usize| !used.contains(number) && !elsewhere.contains(number);
-        let left: Vec<Obstacle> = (0..self.read.parameters.len())
-            .filter(is_left)
-            .filter(|&number| !matches!(self.read.parameters[number].kind, crate::schema::Type::Unknown))
-            .map(|parameter| Obstacle::NotInKey { parameter })
-            .collect();
-        if left.is_empty() { Ok(()) } else { Err(left) }
+    /// Returns the parameters that are verified on the items, because the key does not decide them. Reports those that a
+    /// Query would only filter by; a parameter that `allow` names must be verified, whatever it costs.
+    fn leftovers(&self, condition: &Condition) -> Result<Vec<usize>, Vec<Obstacle>> {
+        let (in_filter, in_allow) = (in_filter(self.read), in_allow(self.read));
+        let reads_items = matches!(self.request(condition), RequestKind::Get | RequestKind::BatchGet);
+        let (mut verified, mut left) = (Vec::new(), Vec::new());
+        for (number, parameter) in self.read.parameters.iter().enumerate() {
+            if self.is_decided(number, condition) || matches!(parameter.kind, crate::schema::Type::Unknown) {
+                continue;
+            }
+            let named = |&&id: &&EntityId| self.model.entity(id).field_named(&parameter.field_name).is_some();
+            let with_field = self.entities.iter().filter(named).count();
+            let is_used = condition.used.contains(&number) || in_filter.contains(&number) || in_allow.contains(&number);
+            if with_field == 0 && is_used {
+                continue;
+            }
+            let is_verified = with_field == self.entities.len()
+                && (reads_items || condition.used.contains(&number) || in_allow.contains(&number));
+            if is_verified { verified.push(number) } else { left.push(Obstacle::NotInKey { parameter: number }) }
+        }
+        if left.is_empty() { Ok(verified) } else { Err(left) }
     }
 
-    fn finish(&self, condition: Condition) -> Result<ReadPlan, Vec<Obstacle>> {
+    /// Returns true if the key condition fixes or limits what the parameter names, for every returned entity. In a `key`
+    /// clause that holds only where the argument stands in the place of the field in the entity's own template.
+    fn is_decided(&self, number: usize, condition: &Condition) -> bool {
+        if self.read.key.is_none() {
+            return condition.used.contains(&number);
+        }
+        self.entities.iter().all(|&entity| unique::is_in_place(self, entity, condition, number))
+    }
+
+    fn finish(&self, condition: Condition, verified: Vec<usize>) -> Result<ReadPlan, Vec<Obstacle>> {
         let request = self.request(&condition);
         let mut plan = self.base(request);
         plan.matches = match request {
@@ -376,7 +394,11 @@ impl<'a> Pass<'a> {
         plan.unique = self.entities_to_be_one().all(|entity| unique::is_unique(self, entity, &condition));
         plan.partition = condition.partition;
         plan.sort = condition.sort;
-        plan.filters.extend(condition.inexact.into_iter().map(Filter::Parameter));
+        let mut tested = condition.inexact;
+        tested.extend(verified);
+        tested.sort_unstable();
+        tested.dedup();
+        plan.filters.extend(tested.into_iter().map(Filter::Parameter));
         if request == RequestKind::Query {
             self.add_tag(&mut plan, &met);
         }
@@ -474,9 +496,13 @@ impl<'a> Pass<'a> {
     }
 
     fn scan(&self) -> ReadPlan {
-        let elsewhere = mentioned(self.read);
+        let elsewhere = [in_filter(self.read), in_allow(self.read)].concat();
         let mut plan = self.base(RequestKind::Scan);
-        let left = (0..self.read.parameters.len()).filter(|number| !elsewhere.contains(number));
+        let is_field = |number: &usize| {
+            let name = &self.read.parameters[*number].field_name;
+            self.entities.iter().all(|&id| self.model.entity(id).field_named(name).is_some())
+        };
+        let left = (0..self.read.parameters.len()).filter(|number| !elsewhere.contains(number) || is_field(number));
         plan.filters.extend(left.map(Filter::Parameter));
         let in_it = self
             .model
@@ -506,15 +532,16 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// Returns true if the last given value may continue: it has no fixed width, and another field follows without a
-/// delimiter.
-fn ends_inside(given: Given<'_>, template: &crate::schema::Template, open: usize) -> bool {
-    let Some(crate::schema::Part::Field { field, format, .. }) =
-        open.checked_sub(1).and_then(|last| template.parts.get(last))
-    else {
-        return false;
-    };
-    !range::has_fixed_width(&given.entity.field(*field).kind, *format)
+/// Returns the parameters whose values may continue beyond their place in the key.
+fn loose(given: Given<'_>, template: &Template, filled: &Filled) -> Vec<usize> {
+    let end = filled.open.unwrap_or(template.parts.len());
+    let loose = template.parts[..end].iter().enumerate().filter_map(|(place, part)| match part {
+        Part::Field { field, .. } if loose::may_continue(given.entity, template, place, filled.open.is_some()) => {
+            given.equal(*field)
+        }
+        Part::Field { .. } | Part::Text(_) | Part::Unknown { .. } => None,
+    });
+    loose.collect()
 }
 
 /// Turns a test of a `key` clause into a range.
@@ -540,21 +567,14 @@ fn clause_parameters(clause: &KeyCondition) -> Vec<usize> {
     templates.flatten().flat_map(crate::schema::Template::fields).map(|field| field.0).collect()
 }
 
-/// Returns the parameters that a filter or an `allow` condition uses.
-fn mentioned(read: &Read) -> Vec<usize> {
-    let mut numbers = Vec::new();
-    let permission = match &read.allow {
-        Some(Permission::When(condition)) => Some(condition),
-        _ => None,
-    };
-    for expr in read.filter.iter().chain(permission) {
-        expr.walk(&mut |part| {
-            if let ExprKind::ValuePath(ValuePath { origin: Origin::Parameter(number), .. }) = part.kind {
-                numbers.push(number);
-            }
-        });
-    }
-    numbers
+/// Returns the parameters that the `where` clause uses.
+fn in_filter(read: &Read) -> Vec<usize> {
+    read.filter.as_ref().map(crate::schema::Expr::parameters).unwrap_or_default()
+}
+
+/// Returns the parameters that the `allow` clause names.
+fn in_allow(read: &Read) -> Vec<usize> {
+    read.allow.as_ref().map(Permission::parameters).unwrap_or_default()
 }
 
 /// Returns true if a value has the same text in a key under both types. Times, normalized strings and bytes match only

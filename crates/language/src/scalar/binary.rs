@@ -1,11 +1,14 @@
 //! `binary`: bytes, in JSON as base64.
 
+use std::borrow::Cow;
+
+use keyform_core::AttributeValue;
 use serde_json::{Value, json};
 
 use crate::template::{Class, Language};
 
 use super::generated::{self, ClientType, RustType};
-use super::{Bounds, Counted, Facets, Stored, sample};
+use super::{Bounds, Counted, Facets, Reading, Stored, sample};
 
 pub(super) struct Row;
 
@@ -36,6 +39,10 @@ impl Facets for Row {
 
     fn accepts(&self, bounds: Bounds, value: &str) -> bool {
         bounds.allow(value.len())
+    }
+
+    fn reading<'v>(&self, _: Bounds, value: &'v AttributeValue) -> Option<Reading<'v>> {
+        matches!(value, AttributeValue::B(_)).then_some(Cow::Borrowed(value))
     }
 
     fn bytes(&self, bounds: Bounds) -> u64 {

@@ -1,12 +1,15 @@
 //! `bool`: true or false.
 
+use std::borrow::Cow;
+
+use keyform_core::AttributeValue;
 use serde_json::{Value, json};
 
 use crate::template::Language;
 use crate::template::language::literal;
 
 use super::generated::{ClientType, Python, RustType, TypeScript};
-use super::{Bounds, Facets, Stored};
+use super::{Bounds, Facets, Reading, Stored};
 
 pub(super) struct Row;
 
@@ -35,6 +38,10 @@ impl Facets for Row {
 
     fn few_values(&self) -> Option<usize> {
         Some(2)
+    }
+
+    fn reading<'v>(&self, _: Bounds, value: &'v AttributeValue) -> Option<Reading<'v>> {
+        matches!(value, AttributeValue::Bool(_)).then_some(Cow::Borrowed(value))
     }
 
     fn bytes(&self, _: Bounds) -> u64 {

@@ -32,6 +32,11 @@ pub enum Counted {
 /// Largest integer that every JSON parser keeps exactly.
 const SAFE_INTEGER_MAX: i64 = (1 << 53) - 1;
 
+/// Returns true if every JSON parser keeps the integer exactly.
+pub(super) fn is_safe_in_json(whole: i64) -> bool {
+    whole.unsigned_abs() <= SAFE_INTEGER_MAX.unsigned_abs()
+}
+
 impl Bounds {
     /// No bounds.
     pub const NONE: Self = Self { min: None, max: None };
@@ -46,8 +51,7 @@ impl Bounds {
     /// Returns true if every value within the bounds is exact as a JSON number (an IEEE 754 double).
     #[must_use]
     pub fn are_safe_in_json(self) -> bool {
-        let is_safe = |bound: Option<i64>| bound.is_some_and(|bound| bound.abs() <= SAFE_INTEGER_MAX);
-        is_safe(self.min) && is_safe(self.max)
+        self.min.is_some_and(is_safe_in_json) && self.max.is_some_and(is_safe_in_json)
     }
 
     /// Adds the bounds to a JSON Schema under these names.

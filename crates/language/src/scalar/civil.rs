@@ -35,6 +35,71 @@ pub(crate) fn millis(text: &str) -> Option<i64> {
     (timestamp(millis) == text).then_some(millis)
 }
 
+/// Parses ISO 8601 of any precision, in UTC or with an offset; drops what is finer than a millisecond. `None` without a
+/// zone, which leaves the time open.
+pub(crate) fn iso_millis(text: &str) -> Option<i64> {
+    let (body, offset_secs) = match text.strip_suffix('Z') {
+        Some(body) => (body, 0),
+        None => {
+            let (body, zone) = text.split_at_checked(text.len().checked_sub("+02:00".len())?)?;
+            (body, offset_secs(zone)?)
+        }
+    };
+    let is_plain = body.len() >= "2026-10-31T07:08".len()
+        && body.bytes().enumerate().all(|(place, byte)| match place {
+            4 | 7 => byte == b'-',
+            10 => byte == b'T',
+            13 | 16 => byte == b':',
+            19 => byte == b'.',
+            _ => byte.is_ascii_digit(),
+        });
+    let time: DateTime = body.parse().ok().filter(|_| is_plain)?;
+    let millis = i64::try_from(time.duration_since(EPOCH).as_nanos().div_euclid(1_000_000)).ok()? - offset_secs * 1000;
+    (FIRST_MILLIS..=LAST_MILLIS).contains(&millis).then_some(millis)
+}
+
+/// Parses an offset such as `+02:00`.
+fn offset_secs(zone: &str) -> Option<i64> {
+    let sign = match zone.as_bytes().first()? {
+        b'+' => 1,
+        b'-' => -1,
+        _ => return None,
+    };
+    let (hours, minutes) = zone.get(1..)?.split_once(':')?;
+    let part = |text: &str, below: i64| text.parse::<i64>().ok().filter(|part| (0..below).contains(part));
+    Some(sign * (part(hours, 24)? * 3600 + part(minutes, 60)? * 60))
+}
+
+/// Decides as [`millis`] does, without computing the time: reads check every stored timestamp.
+pub(crate) fn is_timestamp(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let shape = b"0000-00-00T00:00:00.000Z";
+    let is_shaped = bytes.len() == shape.len()
+        && bytes
+            .iter()
+            .zip(shape)
+            .all(|(byte, wanted)| if *wanted == b'0' { byte.is_ascii_digit() } else { byte == wanted });
+    let number =
+        |from: usize, to: usize| bytes[from..to].iter().fold(0, |sum: u32, byte| sum * 10 + u32::from(byte - b'0'));
+    is_shaped
+        && (1..=days(number(0, 4), number(5, 7))).contains(&number(8, 10))
+        && number(11, 13) < 24
+        && number(14, 16) < 60
+        && number(17, 19) < 60
+}
+
+/// Returns the number of days in a month; 0 if there is no such month.
+fn days(year: u32, month: u32) -> u32 {
+    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    match month {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 if is_leap => 29,
+        2 => 28,
+        _ => 0,
+    }
+}
+
 /// Parses a date as the time of its start; `None` if the text is not one in the form of [`date`].
 pub(crate) fn day_millis(text: &str) -> Option<i64> {
     millis(&format!("{text}T00:00:00.000Z"))
@@ -58,6 +123,7 @@ mod tests {
         ] {
             assert_eq!(millis(text), Some(number));
             assert_eq!(timestamp(number), text);
+            assert!(is_timestamp(text), "{text}");
         }
         for day in (-700_000..2_900_000).step_by(97) {
             assert_eq!(millis(&timestamp(day * DAY_MILLIS)), Some(day * DAY_MILLIS));
@@ -102,6 +168,42 @@ mod tests {
             "2026-04-30T00:00:00.000[UTC]Z",
         ] {
             assert_eq!(millis(text), None, "{text}");
+            assert!(!is_timestamp(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn both_ways_to_decide_agree() {
+        for (year, month, day) in (0..2400)
+            .step_by(50)
+            .flat_map(|year| (0..14).map(move |month| (year, month)))
+            .flat_map(|(year, month)| (0..33).map(move |day| (year, month, day)))
+        {
+            let text = format!("{year:04}-{month:02}-{day:02}T23:59:59.999Z");
+            assert_eq!(is_timestamp(&text), millis(&text).is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_spellings_of_a_time_are_read() {
+        for (text, expected) in [
+            ("2026-10-31T07:08:09.123Z", Some("2026-10-31T07:08:09.123Z")),
+            ("2026-10-31T07:08:09Z", Some("2026-10-31T07:08:09.000Z")),
+            ("2026-10-31T07:08Z", Some("2026-10-31T07:08:00.000Z")),
+            ("2026-10-31T07:08:09.123456+00:00", Some("2026-10-31T07:08:09.123Z")),
+            ("2026-10-31T01:08:09.5-06:30", Some("2026-10-31T07:38:09.500Z")),
+            ("1969-12-31T23:59:59.9999Z", Some("1969-12-31T23:59:59.999Z")),
+            ("9999-12-31T23:59:59.999Z", Some("9999-12-31T23:59:59.999Z")),
+            ("9999-12-31T23:59:59.999-01:00", None),
+            ("2026-10-31T07:08:09", None),
+            ("2026-10-31 07:08:09Z", None),
+            ("2026-10-31T07:08:09+0000", None),
+            ("2026-10-31T07:08:09+24:00", None),
+            ("2026-02-30T07:08:09Z", None),
+            ("2026-10-31", None),
+            ("é", None),
+        ] {
+            assert_eq!(iso_millis(text).map(timestamp).as_deref(), expected, "{text}");
         }
     }
 }

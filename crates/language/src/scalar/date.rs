@@ -1,12 +1,13 @@
 //! `date`: a calendar date, `2026-10-31`.
 
+use keyform_core::AttributeValue;
 use serde_json::{Value, json};
 
 use crate::template::Language;
 use crate::template::language::day;
 
 use super::generated::{ClientType, Python, RustType, TypeScript};
-use super::{Bounds, Facets, Resolution, Scalar, Stored, Time, civil, sample};
+use super::{Bounds, Facets, Reading, Resolution, Scalar, Stored, Time, civil, reading, sample};
 
 pub(super) struct Row;
 
@@ -46,6 +47,10 @@ impl Facets for Row {
 
     fn widened(&self) -> Option<Scalar> {
         Some(Scalar::String)
+    }
+
+    fn reading<'v>(&self, _: Bounds, value: &'v AttributeValue) -> Option<Reading<'v>> {
+        reading::text(value, |text| civil::day_millis(text).is_some())
     }
 
     fn bytes(&self, _: Bounds) -> u64 {

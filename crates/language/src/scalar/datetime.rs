@@ -1,13 +1,16 @@
 //! `datetime`: ISO 8601 with or without seconds and fractions, in UTC or with an offset. Text order is not
 //! chronological.
 
+use std::borrow::Cow;
+
+use keyform_core::AttributeValue;
 use serde_json::{Value, json};
 
 use crate::template::language::{Run, digits, literal, minute};
 use crate::template::{Class, Language};
 
 use super::generated::RustType;
-use super::{Bounds, Facets, Resolution, Scalar, Stored, Time, civil, sample};
+use super::{Bounds, Facets, Reading, Resolution, Scalar, Spelling, Stored, Time, civil, reading, sample};
 
 pub(super) struct Row;
 
@@ -52,6 +55,15 @@ impl Facets for Row {
 
     fn widened(&self) -> Option<Scalar> {
         Some(Scalar::String)
+    }
+
+    fn reading<'v>(&self, _: Bounds, value: &'v AttributeValue) -> Option<Reading<'v>> {
+        let own = reading::text(value, |text| civil::iso_millis(text).is_some() || self.accepts(Bounds::NONE, text));
+        own.or_else(|| Some(Cow::Owned(civil::timestamp(reading::millis(value)?).into())))
+    }
+
+    fn also_reads(&self) -> &'static [Spelling] {
+        &[Spelling::Seconds, Spelling::Milliseconds]
     }
 
     fn bytes(&self, _: Bounds) -> u64 {

@@ -5,13 +5,16 @@
 //! accents, a domain in Unicode or in its `xn--` form, or a dot at the end of the domain. The rules are those of
 //! `<input type="email">` in HTML: only ASCII is allowed, and a domain consists of labels.
 
+use std::borrow::Cow;
+
+use keyform_core::AttributeValue;
 use serde_json::{Value, json};
 
 use crate::template::language::{Run, literal};
 use crate::template::{Class, Language};
 
 use super::generated::{RustId, RustType};
-use super::{Bounds, Facets, Scalar, Stored};
+use super::{Bounds, Facets, Reading, Scalar, Spelling, Stored};
 
 pub(super) struct Row;
 
@@ -58,6 +61,19 @@ impl Facets for Row {
         Some(Scalar::String)
     }
 
+    fn reading<'v>(&self, _: Bounds, value: &'v AttributeValue) -> Option<Reading<'v>> {
+        let AttributeValue::S(text) = value else { return None };
+        if is_normal(text) {
+            return has_one_spelling(text).then_some(Cow::Borrowed(value));
+        }
+        let normal = text.trim().to_lowercase();
+        has_one_spelling(&normal).then(|| Cow::Owned(normal.into()))
+    }
+
+    fn also_reads(&self) -> &'static [Spelling] {
+        &[Spelling::Case]
+    }
+
     fn bytes(&self, _: Bounds) -> u64 {
         24
     }
@@ -85,6 +101,11 @@ impl Facets for Row {
 
 /// Maximum length of a label of a domain name.
 const LABEL_BYTES_MAX: usize = 63;
+
+/// Returns whether an address is trimmed and in lower case.
+fn is_normal(address: &str) -> bool {
+    !address.contains(|character: char| character.is_whitespace() || character.is_uppercase())
+}
 
 /// Returns whether an address, trimmed and in lower case, has no other spelling.
 fn has_one_spelling(address: &str) -> bool {

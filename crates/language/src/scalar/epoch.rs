@@ -1,13 +1,15 @@
 //! `epoch`: Unix time in seconds, the form that DynamoDB's TTL expects.
 
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
+use keyform_core::AttributeValue;
 use serde_json::{Value, json};
 
 use crate::template::Language;
 
 use super::generated::{self, ClientType, RustType};
-use super::{Bounds, Facets, Resolution, Stored, Time, sample};
+use super::{Bounds, Facets, Reading, Resolution, Spelling, Stored, Time, reading, sample};
 
 pub(super) struct Row;
 
@@ -51,6 +53,16 @@ impl Facets for Row {
 
     fn usual_digits(&self) -> Option<usize> {
         Some(DIGITS)
+    }
+
+    fn reading<'v>(&self, _: Bounds, value: &'v AttributeValue) -> Option<Reading<'v>> {
+        let other = || reading::millis(value).map(|millis| millis.div_euclid(1000));
+        let valid = |seconds: i64| RANGE.contains(&seconds.into()).then_some(Cow::Owned(seconds.into()));
+        reading::within(value, RANGE).or_else(|| other().and_then(valid))
+    }
+
+    fn also_reads(&self) -> &'static [Spelling] {
+        &[Spelling::Digits, Spelling::Milliseconds, Spelling::Iso]
     }
 
     fn bytes(&self, _: Bounds) -> u64 {

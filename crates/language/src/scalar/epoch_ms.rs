@@ -1,13 +1,15 @@
 //! `epoch_ms`: Unix time in milliseconds.
 
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
+use keyform_core::AttributeValue;
 use serde_json::{Value, json};
 
 use crate::template::Language;
 
 use super::generated::{self, ClientType, RustType};
-use super::{Bounds, Facets, Resolution, Stored, Time, sample};
+use super::{Bounds, Facets, Reading, Resolution, Spelling, Stored, Time, civil, reading, sample};
 
 pub(super) struct Row;
 
@@ -51,6 +53,19 @@ impl Facets for Row {
 
     fn usual_digits(&self) -> Option<usize> {
         Some(DIGITS)
+    }
+
+    /// A number is always milliseconds: seconds would be a valid time in 1970.
+    fn reading<'v>(&self, _: Bounds, value: &'v AttributeValue) -> Option<Reading<'v>> {
+        let iso = || match value {
+            AttributeValue::S(text) => civil::iso_millis(text).filter(|millis| RANGE.contains(&(*millis).into())),
+            _ => None,
+        };
+        reading::within(value, RANGE).or_else(|| Some(Cow::Owned(iso()?.into())))
+    }
+
+    fn also_reads(&self) -> &'static [Spelling] {
+        &[Spelling::Digits, Spelling::Iso]
     }
 
     fn bytes(&self, _: Bounds) -> u64 {

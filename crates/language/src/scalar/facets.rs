@@ -2,12 +2,13 @@
 
 use std::ops::RangeInclusive;
 
+use keyform_core::AttributeValue;
 use serde_json::Value;
 
 use crate::template::Language;
 
 use super::generated::{self, ClientType, RustType};
-use super::{Bounds, Counted, Scalar};
+use super::{Bounds, Counted, Reading, Scalar, Spelling};
 
 /// Everything that Keyform knows about one scalar. Facets without a default implementation must be decided for every
 /// scalar; the defaults fit most.
@@ -52,6 +53,15 @@ pub trait Facets: Sync {
         None
     }
 
+    /// Reads a stored value in the scalar's own form or in one of [`also_reads`](Self::also_reads); `None` if it has
+    /// neither. Accepts values that exceed their bounds: they have one meaning too.
+    fn reading<'v>(&self, bounds: Bounds, value: &'v AttributeValue) -> Option<Reading<'v>>;
+
+    /// Returns the other forms that [`reading`](Self::reading) accepts.
+    fn also_reads(&self) -> &'static [Spelling] {
+        &[]
+    }
+
     /// Returns the conversion between values and points in time; `None` if values are not times.
     fn time(&self) -> Option<Time> {
         None
@@ -80,6 +90,11 @@ pub trait Facets: Sync {
 
     /// Returns true if two generated values are never equal.
     fn is_globally_unique(&self) -> bool {
+        false
+    }
+
+    /// Returns true if values are amounts of money, which a caller without permission must never move.
+    fn is_money(&self) -> bool {
         false
     }
 

@@ -2,12 +2,13 @@
 
 use std::ops::RangeInclusive;
 
+use keyform_core::{AttributeValue, Number};
 use serde_json::{Value, json};
 
 use crate::template::Language;
 
 use super::generated::{self, ClientType, Python, RustId, RustType, TypeScript};
-use super::{Bounds, Counted, Facets, Scalar, Stored, sample};
+use super::{Bounds, Counted, Facets, Reading, Scalar, Spelling, Stored, bounds as limits, reading, sample};
 
 pub(super) struct Row;
 
@@ -52,6 +53,17 @@ impl Facets for Row {
 
     fn widened(&self) -> Option<Scalar> {
         Some(Scalar::Number)
+    }
+
+    /// A client whose type only holds small integers cannot represent a large one.
+    fn reading<'v>(&self, bounds: Bounds, value: &'v AttributeValue) -> Option<Reading<'v>> {
+        let is_safe =
+            |number: &Number| !bounds.are_safe_in_json() || number.to_i64().is_some_and(limits::is_safe_in_json);
+        reading::number(value, |number| reading::is_whole(number) && is_safe(number))
+    }
+
+    fn also_reads(&self) -> &'static [Spelling] {
+        &[Spelling::Digits]
     }
 
     fn bytes(&self, _: Bounds) -> u64 {

@@ -8,6 +8,7 @@
 //!
 //! - [`Bounds`]: the `(1..32)` after a type.
 //! - [`generated`]: type names in generated Rust, TypeScript and Python.
+//! - [`Spelling`]: forms of values that other programs wrote.
 //! - `civil`: timestamps and dates; `sample`: deterministic sample values.
 
 mod binary;
@@ -24,6 +25,7 @@ pub mod generated;
 mod int;
 mod money;
 mod number;
+mod reading;
 mod sample;
 mod slug;
 mod string;
@@ -34,6 +36,7 @@ mod uuid;
 
 pub use bounds::{Bounds, Counted};
 pub use facets::{Facets, Resolution, Stored, Time};
+pub use reading::{Reading, Spelling};
 pub use uuid::uuid_of;
 
 /// Defines [`Scalar`] from the list of scalars and the modules that hold their facets.

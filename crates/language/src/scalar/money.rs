@@ -2,12 +2,13 @@
 
 use std::ops::RangeInclusive;
 
+use keyform_core::AttributeValue;
 use serde_json::Value;
 
 use crate::template::Language;
 
 use super::generated::{ClientType, Python, RustType, TypeScript, TypeScriptName};
-use super::{Bounds, Facets, Stored, int, sample};
+use super::{Bounds, Facets, Reading, Spelling, Stored, int, reading, sample};
 
 pub(super) struct Row;
 
@@ -39,6 +40,18 @@ impl Facets for Row {
 
     fn whole(&self, _: Bounds) -> Option<RangeInclusive<i128>> {
         Some(int::range(Bounds::NONE))
+    }
+
+    fn reading<'v>(&self, _: Bounds, value: &'v AttributeValue) -> Option<Reading<'v>> {
+        reading::number(value, reading::is_whole)
+    }
+
+    fn also_reads(&self) -> &'static [Spelling] {
+        &[Spelling::Digits]
+    }
+
+    fn is_money(&self) -> bool {
+        true
     }
 
     fn bytes(&self, _: Bounds) -> u64 {

@@ -1,12 +1,13 @@
 //! `number`: a decimal number of up to 38 digits.
 
+use keyform_core::AttributeValue;
 use serde_json::{Value, json};
 
 use crate::template::language::Run;
 use crate::template::{Class, Language};
 
 use super::generated::{ClientType, Python, RustType, TypeScript};
-use super::{Bounds, Facets, Stored, sample};
+use super::{Bounds, Facets, Reading, Spelling, Stored, reading, sample};
 
 pub(super) struct Row;
 
@@ -49,6 +50,14 @@ impl Facets for Row {
 
     fn is_bare_number(&self) -> bool {
         true
+    }
+
+    fn reading<'v>(&self, _: Bounds, value: &'v AttributeValue) -> Option<Reading<'v>> {
+        reading::number(value, |_| true)
+    }
+
+    fn also_reads(&self) -> &'static [Spelling] {
+        &[Spelling::Digits]
     }
 
     fn bytes(&self, _: Bounds) -> u64 {

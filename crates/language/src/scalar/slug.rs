@@ -1,12 +1,13 @@
 //! `slug`: letters, digits, `-`, `_` and `.`. A slug cannot contain a key delimiter (ADR 0008).
 
+use keyform_core::AttributeValue;
 use serde_json::{Value, json};
 
 use crate::template::Language;
 use crate::template::language::slug_characters;
 
 use super::generated::{RustId, RustType};
-use super::{Bounds, Counted, Facets, Scalar, Stored, sample};
+use super::{Bounds, Counted, Facets, Reading, Scalar, Stored, reading, sample};
 
 pub(super) struct Row;
 
@@ -37,6 +38,10 @@ impl Facets for Row {
 
     fn widened(&self) -> Option<Scalar> {
         Some(Scalar::String)
+    }
+
+    fn reading<'v>(&self, _: Bounds, value: &'v AttributeValue) -> Option<Reading<'v>> {
+        reading::text(value, |text| !text.is_empty() && text.bytes().all(is_slug))
     }
 
     fn bytes(&self, bounds: Bounds) -> u64 {

@@ -1,11 +1,12 @@
 //! `string`: text.
 
+use keyform_core::AttributeValue;
 use serde_json::{Value, json};
 
 use crate::template::{Class, Language};
 
 use super::generated::{RustId, RustType};
-use super::{Bounds, Counted, Facets, Stored, sample};
+use super::{Bounds, Counted, Facets, Reading, Stored, reading, sample};
 
 pub(super) struct Row;
 
@@ -36,6 +37,10 @@ impl Facets for Row {
 
     fn accepts(&self, bounds: Bounds, value: &str) -> bool {
         bounds.allow(value.chars().count())
+    }
+
+    fn reading<'v>(&self, _: Bounds, value: &'v AttributeValue) -> Option<Reading<'v>> {
+        reading::text(value, |_| true)
     }
 
     fn bytes(&self, bounds: Bounds) -> u64 {

@@ -1,13 +1,16 @@
 //! `timestamp`: UTC in ISO 8601 with milliseconds, `2026-10-31T07:08:09.123Z`. All have 24 characters, so that text
 //! order is chronological.
 
+use std::borrow::Cow;
+
+use keyform_core::AttributeValue;
 use serde_json::{Value, json};
 
 use crate::template::Language;
 use crate::template::language::{digits, literal, minute};
 
 use super::generated::{ClientType, Python, RustType, TypeScript};
-use super::{Bounds, Facets, Resolution, Scalar, Stored, Time, civil, sample};
+use super::{Bounds, Facets, Reading, Resolution, Scalar, Spelling, Stored, Time, civil, reading, sample};
 
 pub(super) struct Row;
 
@@ -52,6 +55,15 @@ impl Facets for Row {
 
     fn widened(&self) -> Option<Scalar> {
         Some(Scalar::String)
+    }
+
+    fn reading<'v>(&self, _: Bounds, value: &'v AttributeValue) -> Option<Reading<'v>> {
+        let own = reading::text(value, civil::is_timestamp);
+        own.or_else(|| Some(Cow::Owned(civil::timestamp(reading::millis(value)?).into())))
+    }
+
+    fn also_reads(&self) -> &'static [Spelling] {
+        &[Spelling::Iso, Spelling::Seconds, Spelling::Milliseconds]
     }
 
     fn bytes(&self, _: Bounds) -> u64 {

@@ -1,5 +1,6 @@
 //! `ulid`: 26 characters of Crockford's base 32 in upper case, which sort by creation time.
 
+use keyform_core::AttributeValue;
 use serde_json::{Value, json};
 use ulid::{ULID_LEN, Ulid};
 
@@ -7,7 +8,7 @@ use crate::template::language::Run;
 use crate::template::{Class, Language};
 
 use super::generated::{RustId, RustType};
-use super::{Bounds, Facets, Scalar, Stored, sample};
+use super::{Bounds, Facets, Reading, Scalar, Stored, reading, sample};
 
 pub(super) struct Row;
 
@@ -53,6 +54,11 @@ impl Facets for Row {
 
     fn widened(&self) -> Option<Scalar> {
         Some(Scalar::String)
+    }
+
+    /// Keys are compared byte by byte, so an id in another case is another id.
+    fn reading<'v>(&self, _: Bounds, value: &'v AttributeValue) -> Option<Reading<'v>> {
+        reading::text(value, |text| self.accepts(Bounds::NONE, text))
     }
 
     fn bytes(&self, _: Bounds) -> u64 {

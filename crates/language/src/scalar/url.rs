@@ -1,12 +1,13 @@
 //! `url`: a scheme, a colon, and anything without white space.
 
+use keyform_core::AttributeValue;
 use serde_json::{Value, json};
 
 use crate::template::language::{Run, letters, literal};
 use crate::template::{Class, Language};
 
 use super::generated::RustType;
-use super::{Bounds, Facets, Scalar, Stored, sample};
+use super::{Bounds, Facets, Reading, Scalar, Stored, reading, sample};
 
 pub(super) struct Row;
 
@@ -38,6 +39,10 @@ impl Facets for Row {
         Some(Scalar::String)
     }
 
+    fn reading<'v>(&self, _: Bounds, value: &'v AttributeValue) -> Option<Reading<'v>> {
+        reading::text(value, is_url)
+    }
+
     fn bytes(&self, _: Bounds) -> u64 {
         60
     }
@@ -61,4 +66,15 @@ impl Facets for Row {
     fn is_client_id(&self) -> bool {
         true
     }
+}
+
+/// Decides as the language does, without building it: reads check every stored value.
+fn is_url(text: &str) -> bool {
+    let is_scheme = |character: char| character.is_ascii_alphanumeric() || matches!(character, '+' | '.' | '-');
+    text.split_once(':').is_some_and(|(scheme, rest)| {
+        (1..=32).contains(&scheme.len())
+            && scheme.chars().all(is_scheme)
+            && !rest.is_empty()
+            && !rest.contains(|character| character <= ' ')
+    })
 }

@@ -1,5 +1,6 @@
 //! `uuid`: groups of 8, 4, 4, 4 and 12 hexadecimal digits in lower case.
 
+use keyform_core::AttributeValue;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -9,7 +10,7 @@ use crate::template::Language;
 use crate::template::language::{Run, hexadecimal, literal};
 
 use super::generated::{RustId, RustType};
-use super::{Bounds, Facets, Scalar, Stored, sample};
+use super::{Bounds, Facets, Reading, Scalar, Stored, reading, sample};
 
 pub(super) struct Row;
 
@@ -52,6 +53,11 @@ impl Facets for Row {
 
     fn widened(&self) -> Option<Scalar> {
         Some(Scalar::String)
+    }
+
+    /// Keys are compared byte by byte, so an id in another case is another id.
+    fn reading<'v>(&self, _: Bounds, value: &'v AttributeValue) -> Option<Reading<'v>> {
+        reading::text(value, |text| self.accepts(Bounds::NONE, text))
     }
 
     fn bytes(&self, _: Bounds) -> u64 {

@@ -1,5 +1,7 @@
 //! Conditions and values with every name resolved.
 
+use keyform_core::AttributeValue;
+
 use crate::document::ast::BinaryOp;
 use crate::span::Span;
 
@@ -177,6 +179,37 @@ impl Expr {
         }
     }
 
+    /// Calls `visit` on every reference, those inside the arguments of a read before the read itself.
+    pub(crate) fn walk_places_mut(&mut self, visit: &mut dyn FnMut(&mut ValuePath)) {
+        match &mut self.kind {
+            ExprKind::List(parts) => parts.iter_mut().for_each(|part| part.walk_places_mut(visit)),
+            ExprKind::Record(parts) => parts.iter_mut().for_each(|(_, part)| part.walk_places_mut(visit)),
+            ExprKind::Call { arguments, .. } | ExprKind::Guard { arguments, .. } => {
+                arguments.iter_mut().for_each(|argument| argument.walk_places_mut(visit));
+            }
+            ExprKind::Not(of) | ExprKind::IsNone(of) | ExprKind::IsSome(of) => of.walk_places_mut(visit),
+            ExprKind::Binary(_, left, right) => {
+                [left, right].into_iter().for_each(|side| side.walk_places_mut(visit));
+            }
+            ExprKind::Between(of, low, high) => {
+                [of, low, high].into_iter().for_each(|part| part.walk_places_mut(visit));
+            }
+            ExprKind::In(of, list) => {
+                of.walk_places_mut(visit);
+                list.iter_mut().for_each(|part| part.walk_places_mut(visit));
+            }
+            ExprKind::ValuePath(place) => place.walk_places_mut(visit),
+            ExprKind::Text(_)
+            | ExprKind::Number(_)
+            | ExprKind::Duration(_)
+            | ExprKind::Bool(_)
+            | ExprKind::None
+            | ExprKind::Absent
+            | ExprKind::Exists
+            | ExprKind::Unknown => {}
+        }
+    }
+
     /// Returns true if it uses a field of the current item.
     #[must_use]
     pub fn has_own_fields(&self) -> bool {
@@ -185,6 +218,43 @@ impl Expr {
             found |= matches!(expr.kind, ExprKind::ValuePath(ValuePath { origin: Origin::Field(..), .. }));
         });
         found
+    }
+
+    /// Returns the entities whose fields it uses, each once.
+    #[must_use]
+    pub fn own_entities(&self) -> Vec<EntityId> {
+        let mut entities = Vec::new();
+        self.walk(&mut |expr| {
+            if let ExprKind::ValuePath(ValuePath { origin: Origin::Field(entity, _), .. }) = expr.kind
+                && !entities.contains(&entity)
+            {
+                entities.push(entity);
+            }
+        });
+        entities
+    }
+
+    /// Returns the conditions that a condition joins with `and`, in source order.
+    #[must_use]
+    pub fn conjuncts(&self) -> Vec<&Self> {
+        match &self.kind {
+            ExprKind::Binary(BinaryOp::And, left, right) => [left.conjuncts(), right.conjuncts()].concat(),
+            _ => vec![self],
+        }
+    }
+
+    /// Returns the parameters that it uses, by index, each once.
+    #[must_use]
+    pub fn parameters(&self) -> Vec<usize> {
+        let mut numbers = Vec::new();
+        self.walk(&mut |expr| {
+            if let ExprKind::ValuePath(ValuePath { origin: Origin::Parameter(number), .. }) = expr.kind
+                && !numbers.contains(&number)
+            {
+                numbers.push(number);
+            }
+        });
+        numbers
     }
 
     /// Returns the fields of the current item that it uses, each once.
@@ -203,6 +273,35 @@ impl Expr {
 }
 
 impl Expr {
+    /// Returns the value of a literal; `None` for other expressions, and for `none`.
+    #[must_use]
+    pub fn constant(&self) -> Option<AttributeValue> {
+        Some(match &self.kind {
+            ExprKind::Text(text) => text.as_str().into(),
+            ExprKind::Number(text) => AttributeValue::N(text.parse().ok()?),
+            ExprKind::Duration(seconds) => i64::try_from(*seconds).ok()?.into(),
+            ExprKind::Bool(value) => (*value).into(),
+            ExprKind::List(parts) => AttributeValue::L(parts.iter().map(Self::constant).collect::<Option<_>>()?),
+            ExprKind::Record(parts) => {
+                let part = |(name, part): &(String, Self)| Some((name.clone(), part.constant()?));
+                AttributeValue::M(parts.iter().map(part).collect::<Option<_>>()?)
+            }
+            ExprKind::ValuePath(_)
+            | ExprKind::Call { .. }
+            | ExprKind::Guard { .. }
+            | ExprKind::Not(_)
+            | ExprKind::Binary(..)
+            | ExprKind::Between(..)
+            | ExprKind::In(..)
+            | ExprKind::IsNone(_)
+            | ExprKind::IsSome(_)
+            | ExprKind::None
+            | ExprKind::Absent
+            | ExprKind::Exists
+            | ExprKind::Unknown => return None,
+        })
+    }
+
     /// Returns true if both expressions are structurally equal, ignoring source positions.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
@@ -238,6 +337,18 @@ impl ValuePath {
         self.origin.same(&other.origin)
             && self.path.len() == other.path.len()
             && self.path.iter().zip(&other.path).all(|(step, other)| step.same(other))
+    }
+
+    fn walk_places_mut(&mut self, visit: &mut dyn FnMut(&mut Self)) {
+        if let Origin::Read { arguments, .. } = &mut self.origin {
+            arguments.iter_mut().for_each(|argument| argument.walk_places_mut(visit));
+        }
+        for step in &mut self.path {
+            if let PathStep::Element(key) = step {
+                key.walk_places_mut(visit);
+            }
+        }
+        visit(self);
     }
 
     fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {

@@ -1,5 +1,7 @@
 //! Fields: types, flags and defaults.
 
+use keyform_core::AttributeValue;
+
 use crate::scalar::{Bounds, Counted, Scalar, Stored, Time};
 use crate::span::Span;
 use crate::types::{self, Stage};
@@ -183,6 +185,12 @@ pub struct Flags {
     pub snapshot: Option<Span>,
     /// `refresh`
     pub refresh: Option<Span>,
+    /// `internal`: never an argument of a pattern that callers reach.
+    pub internal: Option<Span>,
+    /// `bearer`: who knows the value may use the item.
+    pub bearer: Option<Span>,
+    /// `grants`: who may use the item may use the item that this `ref` names.
+    pub grants: Option<Span>,
 }
 
 /// `unique`, `unique per a, b`
@@ -212,7 +220,17 @@ impl Field {
     /// stored at all.
     #[must_use]
     pub fn must_have_value(&self) -> bool {
-        !self.optional && !self.null && !matches!(self.kind.resolved(), Type::Set(..))
+        let may_be_empty = |kind: &Type| matches!(kind, Type::Set(_, bounds) if bounds.allow(0));
+        !self.optional && !self.null && !may_be_empty(self.kind.resolved())
+    }
+
+    /// Returns the literal default of a required field, which an item without the attribute has: the field was added to
+    /// the model after the item was written. An optional field without a value has none.
+    #[must_use]
+    pub fn constant_default(&self) -> Option<AttributeValue> {
+        let default = self.default.as_ref().filter(|_| !self.optional && !self.null)?;
+        let is_encrypted = self.flags.encrypted.is_some();
+        default.constant().filter(|_| !is_encrypted && self.flags.version.is_none())
     }
 
     /// Returns true if a create fills the field without an argument.

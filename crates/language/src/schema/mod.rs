@@ -8,14 +8,19 @@
 //! 2. [`key`]: tables, indexes, and the templates with which each entity fills their keys.
 //! 3. [`expression`]: conditions and values, each name bound to a field, a parameter, a `let` or the caller.
 //! 4. [`pattern`]: reads, guards and writes.
-//! 5. [`change`]: stream consumers and evolutions.
-//! 6. [`mod@resolve`]: builds the model from a document.
+//! 5. [`mod@fits`] and [`limit`]: values that fit their types, and changes that may not keep the bounds of theirs.
+//! 6. [`change`]: stream consumers and evolutions.
+//! 7. [`mod@resolve`]: builds the model from a document.
 
 pub mod change;
+mod claims;
 pub mod expression;
 pub mod field;
+mod fits;
 pub mod key;
+pub mod limit;
 pub mod pattern;
+pub mod relation;
 pub mod resolve;
 pub mod words;
 
@@ -25,10 +30,11 @@ use crate::span::Span;
 pub use change::{Consumer, Evolution, Target};
 pub use expression::{Expr, ExprKind, Origin, PathStep, ValuePath};
 pub use field::{Field, Flags, Type, Unique};
+pub use fits::fits;
 pub use key::{EntityKey, Format, Index, IndexId, KeyAttribute, KeyPart, Part, Table, TableId, Template};
 pub use pattern::{
-    Action, Change, ChangeKind, Condition, For, Guard, GuardId, KeyCondition, KeyTest, Let, LetSource, Outcome,
-    Parameter, Permission, Read, ReadId, Require, Result, Test, Write, WriteId, WriteStep,
+    Action, Change, ChangeKind, Condition, Equality, For, Guard, GuardId, KeyCondition, KeyTest, Let, LetSource,
+    Outcome, Parameter, Permission, Read, ReadId, Require, Result, Test, Timing, Unscoped, Write, WriteId, WriteStep,
 };
 pub use resolve::resolve;
 
@@ -66,6 +72,8 @@ pub struct Model {
 pub struct Caller {
     /// Claims in source order.
     pub fields: Vec<Field>,
+    /// Claims with `global "reason"`, by index: marks of operators, whose permission has no scope.
+    pub global: Vec<(usize, String)>,
     /// Source range of the declaration.
     pub span: Span,
 }

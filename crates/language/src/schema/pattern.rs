@@ -106,8 +106,49 @@ pub struct Guard {
     pub entity: Option<EntityId>,
     /// Values of the key fields.
     pub keys: Vec<(FieldId, Expr)>,
+    /// Further fields named in the item, which the item must have: `exists Doc(docId, orgId: org)`.
+    pub equalities: Vec<Equality>,
     /// Condition the item must meet.
     pub condition: Option<Expr>,
+}
+
+/// A field of a stored item that must equal a value. An item that differs is treated as absent.
+#[derive(Clone, Debug)]
+pub struct Equality {
+    /// Field of the stored item.
+    pub field: FieldId,
+    /// Value it must have.
+    pub value: Expr,
+    /// True if the author wrote it; false if it follows from a parameter that `allow` names.
+    pub written: bool,
+}
+
+/// `unscoped ENTITY "reason"`: items of the entity need no scope in this pattern.
+#[derive(Clone, Debug)]
+pub struct Unscoped {
+    /// Entity; `None` if the name did not resolve.
+    pub entity: Option<EntityId>,
+    /// Reason given by the author.
+    pub reason: String,
+    /// Source range of the clause.
+    pub span: Span,
+}
+
+/// When the guards of a write are evaluated.
+#[derive(Clone, Debug, Default)]
+pub enum Timing {
+    /// The author states nothing.
+    #[default]
+    Unstated,
+    /// `allow held …`: as conditions of the write's request.
+    Held(Span),
+    /// `allow … before "reason"`: before the request.
+    Before {
+        /// Reason given by the author.
+        reason: String,
+        /// Source range of the clause.
+        span: Span,
+    },
 }
 
 /// The `allow` clause of a pattern. It binds external callers; Rust code bypasses it.
@@ -119,6 +160,23 @@ pub enum Permission {
     System(Span),
     /// Callers for which the condition holds.
     When(Expr),
+}
+
+impl Permission {
+    /// Returns the condition, if there is one.
+    #[must_use]
+    pub fn condition(&self) -> Option<&Expr> {
+        match self {
+            Self::Public(_) | Self::System(_) => None,
+            Self::When(condition) => Some(condition),
+        }
+    }
+
+    /// Returns the parameters that it names, by index.
+    #[must_use]
+    pub fn parameters(&self) -> Vec<usize> {
+        self.condition().map(Expr::parameters).unwrap_or_default()
+    }
 }
 
 /// A read pattern.
@@ -162,6 +220,8 @@ pub struct Read {
     pub rate: Option<Spanned<Rate>>,
     /// `allow` clause.
     pub allow: Option<Permission>,
+    /// `unscoped` clauses.
+    pub unscoped: Vec<Unscoped>,
 }
 
 /// Declared result of a read.
@@ -238,6 +298,10 @@ pub struct Write {
     pub rate: Option<Spanned<Rate>>,
     /// `allow` clause.
     pub allow: Option<Permission>,
+    /// Declared moment at which the guards of `allow` are evaluated.
+    pub timing: Timing,
+    /// `unscoped` steps.
+    pub unscoped: Vec<Unscoped>,
     /// Values that are read or computed before the request, in order.
     pub lets: Vec<Let>,
     /// Conditions checked before the request. They decide by what was read and do not protect against concurrent
@@ -381,6 +445,9 @@ pub struct Action {
     pub entity_span: Span,
     /// Values of the key fields: for `create` and `put` those that are set, for other verbs the arguments.
     pub keys: Vec<(FieldId, Expr)>,
+    /// Fields of the stored item that must equal a value, besides the key: those that the author names in the item, then
+    /// those of parameters that `allow` names. An item that differs is treated as absent.
+    pub equalities: Vec<Equality>,
     /// Changed fields, from the author, a parameter or a default. For `create` and `put`, every field that has a
     /// source.
     pub changes: Vec<Change>,
@@ -463,6 +530,20 @@ impl Change {
     pub fn is_plain(&self, entity: &Entity) -> bool {
         let is_plain = |expr: &Expr| !expr.has_own_fields();
         matches!(&self.kind, ChangeKind::Set(expr) if is_plain(expr) && self.fallback(entity).is_none_or(is_plain))
+    }
+
+    /// Returns the value that it sets, adds or removes.
+    #[must_use]
+    pub fn value(&self) -> Option<&Expr> {
+        match &self.kind {
+            ChangeKind::Set(value)
+            | ChangeKind::Increase(value)
+            | ChangeKind::Decrease(value)
+            | ChangeKind::Append(value)
+            | ChangeKind::Add(value)
+            | ChangeKind::Take(value) => Some(value),
+            ChangeKind::Remove => None,
+        }
     }
 
     /// Returns true if it only records the caller or the time.

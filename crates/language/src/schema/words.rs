@@ -69,6 +69,9 @@ pub fn flags(flags: &Flags) -> Vec<&'static str> {
         ("keep", flags.keep),
         ("snapshot", flags.snapshot),
         ("refresh", flags.refresh),
+        ("internal", flags.internal),
+        ("bearer", flags.bearer),
+        ("grants", flags.grants),
     ];
     let unique = flags.unique.iter().map(|_| "unique");
     unique.chain(named.into_iter().filter(|(_, span)| span.is_some()).map(|(name, _)| name)).collect()

@@ -13,7 +13,7 @@
 //! long, but never misses one. The rough automaton does not count repetitions at all. It has few states and settles
 //! most questions quickly.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use super::class::Symbol;
 use super::language::{Language, Run};
@@ -139,15 +139,26 @@ impl Automaton {
     }
 }
 
-/// Returns a string that both accept; `None` only if no such string exists.
+/// Returns a string that both accept; `None` if no such string exists, or if the search was given up.
 pub(super) fn shared(left: &Automaton, right: &Automaton) -> Option<Shared> {
-    Walk::new(left, right, false).find()
+    Walk::new(left, right, false).find().ok().flatten()
+}
+
+/// Returns true unless it is certain that no string is accepted by both.
+pub(super) fn may_share(left: &Automaton, right: &Automaton) -> bool {
+    !matches!(Walk::new(left, right, false).find(), Ok(None))
 }
 
 /// Returns a string that the automaton can split in two ways, so that a character belongs to different pieces.
 pub(super) fn ambiguous(automaton: &Automaton) -> Option<Shared> {
-    Walk::new(automaton, automaton, true).find()
+    Walk::new(automaton, automaton, true).find().ok().flatten()
 }
+
+/// Reached pairs of states after which a search is given up. Templates that people write need a few thousand.
+const STEPS_MAX: usize = 1_000_000;
+
+/// A search that was given up.
+struct GivenUp;
 
 /// A pair of states, and true if the two readings have diverged.
 type StatePair = (usize, usize, bool);
@@ -167,19 +178,18 @@ struct Walk<'a> {
     right: &'a Automaton,
     /// True if the two readings must diverge.
     parting: bool,
-    /// Reached state pairs, indexed by [`Walk::number`].
-    seen: Vec<bool>,
+    /// Numbers of the reached state pairs: see [`Walk::number`]. Most pairs of large automata are never reached.
+    seen: HashSet<usize>,
     steps: Vec<Reached>,
     queue: VecDeque<usize>,
 }
 
 impl<'a> Walk<'a> {
     fn new(left: &'a Automaton, right: &'a Automaton, parting: bool) -> Self {
-        let places = left.states.len() * right.states.len() * if parting { 2 } else { 1 };
         let steps = vec![Reached { place: (0, 0, false), from: 0, read: None }];
-        let mut walk = Self { left, right, parting, seen: vec![false; places], steps, queue: VecDeque::from([0]) };
+        let mut walk = Self { left, right, parting, seen: HashSet::new(), steps, queue: VecDeque::from([0]) };
         let start = walk.number((0, 0, false));
-        walk.seen[start] = true;
+        walk.seen.insert(start);
         walk
     }
 
@@ -188,14 +198,17 @@ impl<'a> Walk<'a> {
         if self.parting { pair * 2 + usize::from(parted) } else { pair }
     }
 
-    fn find(mut self) -> Option<Shared> {
+    fn find(mut self) -> Result<Option<Shared>, GivenUp> {
         while let Some(step) = self.queue.pop_front() {
             if self.steps[step].place == (self.left.last, self.right.last, self.parting) {
-                return Some(self.trace(step));
+                return Ok(Some(self.trace(step)));
+            }
+            if self.steps.len() > STEPS_MAX {
+                return Err(GivenUp);
             }
             self.leave(step);
         }
-        None
+        Ok(None)
     }
 
     fn leave(&mut self, step: usize) {
@@ -220,7 +233,7 @@ impl<'a> Walk<'a> {
         let Some(both) = left.and(right) else { return };
         let parted = self.parting && (self.steps[step].place.2 || one.piece != two.piece);
         let to = (one.to, two.to, parted);
-        if self.seen[self.number(to)] {
+        if self.seen.contains(&self.number(to)) {
             return;
         }
         if let Some(character) = both.example() {
@@ -231,7 +244,7 @@ impl<'a> Walk<'a> {
     /// Enqueues a state pair. Empty steps go to the front, so that short strings are found first.
     fn reach(&mut self, to: StatePair, from: usize, read: Option<Read>) {
         let number = self.number(to);
-        if std::mem::replace(&mut self.seen[number], true) {
+        if !self.seen.insert(number) {
             return;
         }
         self.steps.push(Reached { place: to, from, read });

@@ -66,7 +66,8 @@ pub fn is_injective(shape: &Shape<'_>) -> bool {
     tells(shape, &BTreeSet::new())
 }
 
-fn tells(shape: &Shape<'_>, known: &BTreeSet<FieldId>) -> bool {
+/// Returns true if the shape determines its fields, given those that are `known`.
+pub(crate) fn tells(shape: &Shape<'_>, known: &BTreeSet<FieldId>) -> bool {
     let wide = shape.pieces.iter().filter(|piece| piece.language.width().is_none());
     let fields: BTreeSet<_> = wide.filter_map(|piece| piece.field).map(|field| field.id).collect();
     fields.difference(known).count() <= 1 || ambiguous(&shape.automaton()).is_none()

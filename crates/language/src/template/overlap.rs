@@ -9,7 +9,7 @@
 
 use crate::schema::Format;
 
-use super::automaton::{Shared, shared};
+use super::automaton::{Shared, may_share, shared};
 use super::render::{Values, accepts, value_of};
 use super::sample;
 use super::shape::{KeyShape, Shape};
@@ -59,7 +59,7 @@ pub fn share(left: &Shape<'_>, right: &Shape<'_>) -> bool {
     if left.prefix().chars().zip(right.prefix().chars()).any(apart) {
         return false;
     }
-    shared(&left.rough(), &right.rough()).is_some() && shared(&left.automaton(), &right.automaton()).is_some()
+    may_share(&left.rough(), &right.rough()) && may_share(&left.automaton(), &right.automaton())
 }
 
 /// Returns sample values for fields whose strings a search would make unreadable: ids, times, addresses, hashes.

@@ -8,11 +8,13 @@ use std::path::PathBuf;
 
 use keyform_language::check::{Rule, rules};
 
-const GROUPS: [(char, &str); 7] = [
+const GROUPS: [(char, &str); 9] = [
     ('K', "Keys and templates"),
     ('X', "Indexes"),
     ('A', "Reads"),
     ('W', "Writes"),
+    ('P', "Permissions"),
+    ('D', "Types of data"),
     ('T', "Time, streams and types"),
     ('M', "Evolution, checked with `--against` the model before"),
     ('V', "Figures, from `volume`, rates and samples"),

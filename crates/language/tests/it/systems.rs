@@ -13,7 +13,7 @@ const LITERAL: [(&str, &str); 5] = [
     ("agencies", "A11×3 K04×2 K05 K09×2 K16 T06 W01×2 W09×2 W13 W15×2 X09"),
     (
         "discord",
-        "A02 A05 A06 A07×2 A10 A11×7 A12×3 A17 K05×2 K08 K10 N07 T02×2 T06 T08×5 W01×4 W05×2 W07 W08 W09×2 W12×2 W15×5 X08 X12",
+        "A02 A05 A06 A07×2 A10 A11×7 A12×3 A17 D08 K05×2 K08 K10 N07 T02×2 T06 T08×5 W01×4 W05×2 W07 W08 W09×2 W12×2 W15×5 X08 X12",
     ),
     (
         "helpmaton",

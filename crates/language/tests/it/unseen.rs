@@ -23,7 +23,7 @@ const MODELS: [(&str, &str); 6] = [
 const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("shop", "\"ORDER#{orderId}\", \"ORDER\"", "\"ORDER#{orderid}\", \"ORDER\"", "K01"),
     ("shop", "addressId:  ulid = ulid()", "addressId:  ulid?", "K02"),
-    ("shop", "if revision = seen", "if revision = revision", "W17"),
+    ("shop", "if revision = seen", "if revision = revision", "P07 W17"),
     ("shop", "via gsi1, page 100", "via gsi1, strong, page 100", "X05"),
     ("shop", "read orders(customerId)", "read orders(customerId, status)", "A03"),
     ("shop", "max 30 {", "max 80 {", "W03"),

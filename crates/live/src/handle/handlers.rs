@@ -72,7 +72,11 @@ impl fmt::Display for HandleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing(name) => {
-                write!(f, "the handler `{name}` has no code: register it with `.on(\"{name}\", …)`")
+                write!(
+                    f,
+                    "nothing implements the handler `{name}`: register its code with `Handlers::on` or \
+                    `Application::handler`, or remove `-> handler {name}` from the model"
+                )
             }
             Self::Unknown(name) => {
                 write!(f, "the model has no handler `{name}`: add `on ENTITY insert -> handler {name}`")
@@ -198,7 +202,11 @@ impl Handlers {
         Ok(RunningHandlers { shared, task })
     }
 
-    fn check(&self) -> Result<(), HandleError> {
+    /// Checks that code and model name the same handlers, as [`Handlers::start`] does.
+    ///
+    /// # Errors
+    /// Returns the first handler without code, or code without a handler.
+    pub fn check(&self) -> Result<(), HandleError> {
         let consumers = &self.runner.checked().model.consumers;
         let names: Vec<&String> = consumers
             .iter()
@@ -276,7 +284,8 @@ impl Shared {
         }
     }
 
-    /// Calls a handler. A panic counts as an error, and so does an item that cannot be decrypted.
+    /// Calls a handler. A panic counts as an error, and so does an item that cannot be decrypted or does not
+    /// fit its entity.
     pub(super) async fn call(&self, name: &str, change: EntityChange) -> Result<(), String> {
         if let Some(why) = change.unreadable {
             return Err(why);

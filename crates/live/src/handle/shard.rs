@@ -152,7 +152,9 @@ impl ShardReader {
         let settings = &self.shared.settings;
         let mut pause = settings.backoff;
         let mut error = String::new();
-        for attempt in 0..settings.attempts.max(1) {
+        // A later attempt reads the same images.
+        let attempts = if change.unreadable.is_some() { 1 } else { settings.attempts.max(1) };
+        for attempt in 0..attempts {
             if attempt > 0 {
                 self.shared.world().sleep(pause).await;
                 pause = (pause * 2).min(Duration::from_secs(60));
@@ -164,9 +166,7 @@ impl ShardReader {
             tracing::warn!(handler = name, change = change.id, attempt, error, "a handler failed");
         }
         // The checkpoint must not advance before the letter is stored, or the change would be lost.
-        while let Err(failed) =
-            self.shared.ledger.bury(name, &self.table, &change.record, &error, settings.attempts).await
-        {
+        while let Err(failed) = self.shared.ledger.bury(name, &self.table, &change.record, &error, attempts).await {
             tracing::error!(error = failed.message(), "cannot store a dead letter; retrying");
             self.shared.world().sleep(Duration::from_secs(1)).await;
         }

@@ -7,6 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use keyform_core::Item;
 use keyform_core::operation::SequenceNumber;
+use keyform_language::document::ast::Event;
 use keyform_language::schema::EntityId;
 use keyform_runtime::run::{Found, RunError};
 use sha2::{Digest, Sha256};
@@ -95,10 +96,24 @@ pub struct LiveChange {
     pub found: Option<Found>,
     /// Last second (since 1970) in which the item is part of the result, if it expires.
     pub expires: Option<i64>,
+    /// Set if the item left the result because it expired.
+    pub(super) is_expiry: bool,
     /// Position of the change in the stream.
     pub(super) place: Option<(Arc<str>, SequenceNumber)>,
     /// Item, for sorting it into a page.
     pub(super) item: Option<Item>,
+}
+
+impl LiveChange {
+    /// Returns the event of the model's `on` lines that the change is.
+    pub(super) fn event(&self) -> Event {
+        match self.kind {
+            Kind::Insert => Event::Insert,
+            Kind::Modify => Event::Modify,
+            Kind::Remove if self.is_expiry => Event::Expire,
+            Kind::Remove => Event::Remove,
+        }
+    }
 }
 
 /// Changes that are delivered together.

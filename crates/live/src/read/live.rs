@@ -329,6 +329,9 @@ impl Live {
                     Some(LiveItem { key: change.key.clone(), found, expires: change.expires })
                 });
                 hub.note_items(topic, leaving.collect::<Vec<_>>().iter());
+                changes.retain(|change| topic.delivers(change));
+            }
+            if !changes.is_empty() {
                 subscriber.outbox.has_room().await;
                 let delivery = Arc::new(topic.delivery(changes, batch.position.clone()));
                 subscriber.tell(LiveEvent::Changes(delivery));

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use keyform_core::Item;
-use keyform_language::schema::EntityId;
+use keyform_language::document::ast::Event;
+use keyform_language::schema::{EntityId, Model, Target};
 use keyform_runtime::evolve::Form;
 use keyform_runtime::run::{Call, Found, LiveRead, Passed, RunError, Runner, Seen};
 use parking_lot::Mutex;
@@ -27,6 +28,8 @@ pub(super) struct Topic {
     pub(super) call: Call,
     pub(super) live: LiveRead,
     pub(super) binding: u64,
+    /// Events that the model's `on` lines name for this read, by entity; an entity without a line has all of them.
+    events: BTreeMap<EntityId, Vec<Event>>,
     /// Shared by the hubs of all tables that hold items of the result.
     passing: Mutex<Passing>,
 }
@@ -66,7 +69,13 @@ impl Topic {
         let model = &runner.checked().model.name;
         let binding = token::binding(model, name, &live.table, &call.arguments);
         let passing = Mutex::default();
-        Ok(Self { runner: runner.clone(), name: name.to_owned(), call, live, binding, passing })
+        let events = events(&runner.checked().model, name);
+        Ok(Self { runner: runner.clone(), name: name.to_owned(), call, live, binding, events, passing })
+    }
+
+    /// Returns whether subscribers receive a change: `on E insert -> live r(…)` delivers only inserts.
+    pub(super) fn delivers(&self, change: &LiveChange) -> bool {
+        self.events.get(&change.entity).is_none_or(|events| events.contains(&change.event()))
     }
 
     /// Returns whether another table holds items of the result too: a token does not cover their changes.
@@ -167,6 +176,7 @@ impl Topic {
             expires: expires.filter(|_| new.is_some()),
             item: seen.new.filter(|_| new.is_some()),
             found: new,
+            is_expiry: record.identity.is_some(),
             place: Some((change.shard.clone(), record.sequence)),
         }))
     }
@@ -265,7 +275,13 @@ impl Followed {
         }
     }
 
-    pub(super) fn deliver(&mut self, changes: Vec<LiveChange>, position: &Arc<Position>) {
+    /// Delivers the changes that the model's `on` lines ask for. Without any changes, it delivers a new token.
+    pub(super) fn deliver(&mut self, mut changes: Vec<LiveChange>, position: &Arc<Position>) {
+        let is_token = changes.is_empty();
+        changes.retain(|change| self.topic.delivers(change));
+        if changes.is_empty() && !is_token {
+            return;
+        }
         let position = self.home.as_ref().map_or_else(|| position.clone(), |home| home.position());
         let delivery = Arc::new(self.topic.delivery(changes, position));
         for subscriber in &self.subscribers {
@@ -285,6 +301,7 @@ impl Followed {
             entity,
             found: None,
             expires: None,
+            is_expiry: true,
             place: None,
             item: None,
         };
@@ -329,6 +346,19 @@ impl Expiry {
         }
         leaving
     }
+}
+
+/// Returns the events that the model's `on` lines name for a read.
+fn events(model: &Model, read: &str) -> BTreeMap<EntityId, Vec<Event>> {
+    let mut events: BTreeMap<EntityId, Vec<Event>> = BTreeMap::new();
+    for consumer in &model.consumers {
+        if let (Target::Live(Some(id), _), Some(entity)) = (&consumer.target, consumer.entity)
+            && model.read(*id).name == read
+        {
+            events.entry(entity).or_default().extend(&consumer.events);
+        }
+    }
+    events
 }
 
 /// Returns the last change of each item.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use keyform_core::operation::CreateTable;
 
+use crate::accept::model_table;
 use crate::run::{ANSWERS_EXPIRE, answer_table, cascade_table};
 use keyform_language::bind;
 use keyform_language::plan::{WritePlan, plan};
@@ -35,11 +36,11 @@ pub fn desired(model: &Model, variables: &BTreeMap<String, String>) -> Result<Ve
     model.tables.iter().map(|table| one(table, variables)).collect()
 }
 
-/// Returns the internal tables that a model needs at run time: one for the answers of idempotency keys, one for the
-/// intents of cascading deletes.
+/// Returns the internal tables that a model needs at run time: one for accepted models, one for the answers of
+/// idempotency keys, one for the intents of cascading deletes.
 #[must_use]
 pub fn own(model: &Model) -> Vec<Desired> {
-    let mut own = Vec::new();
+    let mut own = vec![own_table("accepted models", model_table(), None)];
     if model.writes.iter().any(|write| write.batch.is_none()) {
         let ttl = Some(ANSWERS_EXPIRE.to_owned());
         own.push(own_table("results of calls with idempotency keys", answer_table(), ttl));

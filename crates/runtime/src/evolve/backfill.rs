@@ -45,11 +45,15 @@ impl Migration {
             }
             Phase::Open | Phase::Filling | Phase::Filled | Phase::RolledBack => {}
         }
+        self.accept().await?;
         let mut held = self.take(pace).await?;
         let made = self.prepare().await?;
         // A run after a complete one reads everything again: an old application may have written items since.
         if matches!(held.state.phase, Phase::Filled | Phase::RolledBack) {
             held.state.checkpoints.clear();
+        }
+        if held.state.checkpoints.is_empty() {
+            held.state.scanned_before = held.state.counts.scanned;
         }
         held.state.counts.stuck = 0;
         held.enter(Phase::Filling).await?;
@@ -58,16 +62,20 @@ impl Migration {
         for (table, _) in self.sources() {
             total += self.item_count(&table).await?;
         }
-        let begun = held.state.counts.scanned;
+        let begun = held.state.scanned_before;
         for (table, forms) in self.sources() {
             for segment in 0..SEGMENTS {
                 let mut tell = |held: &Held<'_>| {
                     let counts = held.state.counts.clone();
-                    watch(&Progress { step: "migrating", done: counts.scanned - begun, total, counts });
+                    watch(&Progress { step: "migrating", done: counts.scanned.saturating_sub(begun), total, counts });
                 };
                 self.segment(&mut held, pace, &table, &forms, segment, &mut stuck, &mut tell).await?;
             }
         }
+        // The store's count of items is an estimate; the last report says that nothing is left.
+        let counts = held.state.counts.clone();
+        let all = total.max(counts.scanned.saturating_sub(begun));
+        watch(&Progress { step: "migrating", done: all, total: all, counts });
         match stuck.is_empty() {
             true => held.state.phase = Phase::Filled,
             // The next run reads everything again.

@@ -1,14 +1,15 @@
 //! Estimates a migration: items, units, cost and time, from the current content of the store.
 
 use keyform_core::Attributes;
-use keyform_core::capacity::{ReadKind, read_units, write_units};
+use keyform_core::capacity::{ReadKind, read_units};
 use keyform_core::value::size::of_attributes as size_of;
 use serde::Serialize;
 
+use keyform_language::cost::migration::{self, MigratedItem};
 use keyform_language::cost::price::PRICES;
 use keyform_language::cost::text;
 use keyform_language::plan::{ReadPlan, RequestKind, SortRange};
-use keyform_language::schema::{EntityKey, FieldId};
+use keyform_language::schema::{EntityKey, FieldId, Index, Table};
 
 use super::form::{Class, Form};
 use super::mark::{MARK, Mark};
@@ -105,8 +106,7 @@ impl Migration {
             loop {
                 let (items, last) = self.page(&table, None, start).await?;
                 let bytes: usize = items.iter().map(size_of).sum();
-                // One scan each for the run, the verification and the removal.
-                estimate.read_units += 3.0 * read_units(bytes, ReadKind::Strong);
+                estimate.read_units += migration::SCANS * read_units(bytes, ReadKind::Strong);
                 for form in &of_table {
                     let number = self.forms.iter().position(|other| std::ptr::eq(other, *form));
                     if let Some(of_form) = number.and_then(|number| forms.get_mut(number)) {
@@ -166,16 +166,15 @@ fn count(form: &Form, items: &[Attributes], estimate: &mut FormEstimate) -> f64 
             Class::New => estimate.new += 1,
             Class::Moved(_) => {
                 estimate.carried += 1;
-                removal += write_units(size_of(item)) + entries(form, item);
+                removal += migrated(form, item, item).removal_units();
             }
             Class::Old => match form.converted(item, 0) {
                 Err(_) => estimate.stuck += 1,
                 Ok(new) => {
                     estimate.left += 1;
-                    estimate.write_units += units(form, item, &new);
-                    if !form.in_place {
-                        removal += write_units(size_of(item)) + entries(form, item);
-                    }
+                    let one = migrated(form, item, &new);
+                    estimate.write_units += one.units();
+                    removal += one.removal_units();
                 }
             },
         }
@@ -183,39 +182,68 @@ fn count(form: &Form, items: &[Attributes], estimate: &mut FormEstimate) -> f64 
     removal
 }
 
-/// Returns the write units for migrating one item. A transaction doubles them, and each index entry adds those of a
-/// write.
-fn units(form: &Form, old: &Attributes, new: &Attributes) -> f64 {
-    let whole = |item: &Attributes| write_units(size_of(item));
+/// Returns what the migration of one item writes.
+fn migrated(form: &Form, old: &Attributes, new: &Attributes) -> MigratedItem {
+    let bytes = |item: &Attributes| size_of(item) as u64;
+    let (old_table, new_table) = (&form.old.table, &form.new.table);
     if form.in_place {
-        let moves = new_entries(form, new) + entries(form, old);
-        return whole(old).max(whole(new)) + moves;
+        let new_bytes = bytes(old).max(bytes(new));
+        return MigratedItem {
+            in_place: true,
+            new_bytes,
+            entries: entries(new_table, Some(old), Some(new)),
+            ..MigratedItem::default()
+        };
     }
     let mut marked = old.clone();
     marked.insert(MARK.to_owned(), Mark::carried(&form.new, new, 0).value());
     let unique = keyform_language::bind::evolve::claims(&form.new.table, &form.new.name, &form.new.entity, new);
-    let sentinels = unique.map_or(0, |unique| unique.len()) as f64;
-    2.0 * (whole(new) + whole(&marked) + sentinels) + new_entries(form, new) + entries(form, &marked)
+    let written = entries(new_table, None, Some(new)).into_iter().chain(entries(old_table, Some(old), Some(&marked)));
+    MigratedItem {
+        in_place: false,
+        new_bytes: bytes(new),
+        marked_bytes: bytes(&marked),
+        sentinels: unique.map_or(0, |unique| unique.len()) as u64,
+        entries: written.collect(),
+        old_entries: entries(old_table, Some(&marked), None),
+    }
 }
 
-/// Returns the write units of an item's entries in the indexes of its table.
-fn entries(form: &Form, old: &Attributes) -> f64 {
-    in_indexes(&form.old.table, old)
+/// Returns the sizes of the index entries that a change of an item writes or deletes.
+fn entries(table: &Table, before: Option<&Attributes>, after: Option<&Attributes>) -> Vec<u64> {
+    let mut sizes = Vec::new();
+    for index in &table.indexes {
+        let (old, new) =
+            (before.and_then(|item| entry(table, index, item)), after.and_then(|item| entry(table, index, item)));
+        let size = |entry: &Option<Attributes>| entry.as_ref().map(|entry| size_of(entry) as u64);
+        let key = |entry: &Option<Attributes>| {
+            let names = index.partition.iter().chain(&index.sort).map(|key| key.name.as_str());
+            entry.as_ref().map(|entry| names.map(|name| entry.get(name).cloned()).collect::<Vec<_>>())
+        };
+        match (&old, &new) {
+            _ if old == new => {}
+            _ if key(&old) == key(&new) => sizes.extend(size(&old).max(size(&new))),
+            _ => sizes.extend(size(&old).into_iter().chain(size(&new))),
+        }
+    }
+    sizes
 }
 
-fn new_entries(form: &Form, new: &Attributes) -> f64 {
-    in_indexes(&form.new.table, new)
-}
-
-fn in_indexes(table: &keyform_language::schema::Table, item: &Attributes) -> f64 {
-    let is_in = |index: &&keyform_language::schema::Index| {
-        index.partition.iter().chain(&index.sort).all(|key| item.contains_key(&key.name))
-    };
-    let of = |index: &keyform_language::schema::Index| match &index.projection {
-        None => write_units(size_of(item)),
-        Some(_) => 1.0,
-    };
-    table.indexes.iter().filter(is_in).map(of).sum()
+/// Returns the attributes that an index holds of an item; `None` if the item is not in the index.
+fn entry(table: &Table, index: &Index, item: &Attributes) -> Option<Attributes> {
+    let keys = || index.partition.iter().chain(&index.sort).map(|key| key.name.as_str());
+    if !keys().all(|key| item.contains_key(key)) {
+        return None;
+    }
+    let Some(copied) = &index.projection else { return Some(item.clone()) };
+    let names: Vec<&str> =
+        copied.iter().map(|name| name.value.as_str()).chain(keys()).chain(table.key_names()).collect();
+    Some(
+        item.iter()
+            .filter(|(name, _)| names.contains(&name.as_str()))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect(),
+    )
 }
 
 impl Form {

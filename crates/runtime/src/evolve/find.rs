@@ -16,6 +16,9 @@ use super::form::{Class, Form, Side};
 
 /// Maximum lag of an index: an older mark has reached it.
 const LAG_MILLIS: i64 = 60_000;
+/// Size of the first page when one item is wanted, and the factor by which pages grow.
+const FIRST_PAGE_ITEMS: usize = 20;
+const GROWTH: usize = 10;
 /// Limit of BatchGetItem.
 const BATCH_KEYS_MAX: usize = 100;
 /// Consecutive rounds in which the store processes no key of a batch before giving up. Each round is a request, so
@@ -105,21 +108,110 @@ pub(crate) async fn candidates(
     now_millis: i64,
 ) -> Result<Vec<Candidate>, Error> {
     let mut found = Vec::new();
-    let through_index = matches!(lookup, Lookup::Query(Some(_), _));
-    for item in old_items(store, form, lookup).await? {
-        match form.class(&item) {
-            Class::Old => found.push(item),
-            // The new item may not be in its index yet.
-            Class::Moved(mark) if through_index && now_millis - mark.at_millis < LAG_MILLIS => found.push(item),
-            // A partial index does not show which attributes an item lacks.
-            Class::New if through_index && form.in_place => found.push(item),
-            Class::Moved(_) | Class::New | Class::Other => {}
+    let mut pages = Pages::of(form, lookup);
+    while let Some(page) = pages.next(store, form).await? {
+        found.extend(page);
+    }
+    of_page(store, form, lookup, found, now_millis).await
+}
+
+/// Runs a lookup until it finds the item that converts to the wanted one, and reads no further.
+///
+/// # Errors
+///
+/// Returns an error if the store fails.
+pub(crate) async fn first(
+    store: &dyn Execute,
+    form: &Form,
+    lookup: &Lookup,
+    now_millis: i64,
+    is_wanted: &(dyn Fn(&Attributes) -> bool + Sync),
+) -> Result<Option<Attributes>, Error> {
+    let mut pages = Pages::of(form, lookup).growing();
+    let tells = form.key_follows_from_key();
+    while let Some(mut page) = pages.next(store, form).await? {
+        if tells {
+            page.retain(|item| form.converted(item, now_millis).map_or(true, |new| is_wanted(&new)));
+        }
+        let found = of_page(store, form, lookup, page, now_millis).await?;
+        if let Some(found) = found.into_iter().map(|found| found.new).find(|new| is_wanted(new)) {
+            return Ok(Some(found));
         }
     }
+    Ok(None)
+}
+
+/// Converts the old items of a page.
+async fn of_page(
+    store: &dyn Execute,
+    form: &Form,
+    lookup: &Lookup,
+    items: Vec<Attributes>,
+    now_millis: i64,
+) -> Result<Vec<Candidate>, Error> {
+    let through_index = matches!(lookup, Lookup::Query(Some(_), _));
+    let is_candidate = |item: &Attributes| match form.class(item) {
+        Class::Old => true,
+        // The new item may not be in its index yet.
+        Class::Moved(mark) => through_index && now_millis - mark.at_millis < LAG_MILLIS,
+        // A partial index does not show which attributes an item lacks.
+        Class::New => through_index && form.in_place,
+        Class::Other => false,
+    };
+    let found = items.into_iter().filter(is_candidate).collect();
     if through_index {
         return verified(store, form, found, now_millis).await;
     }
     Ok(converted(form, found, now_millis))
+}
+
+/// Pages of a lookup.
+enum Pages {
+    Done,
+    Get(Attributes),
+    Query(Box<Query>),
+    Scan(Box<Scan>),
+}
+
+impl Pages {
+    fn of(form: &Form, lookup: &Lookup) -> Self {
+        match lookup {
+            Lookup::Nothing => Self::Done,
+            Lookup::Get(key) => Self::Get(key.clone()),
+            Lookup::Query(index, predicates) => Self::Query(Box::new(query(form, index.clone(), predicates.clone()))),
+            Lookup::Scan => Self::Scan(Box::new(scan(form))),
+        }
+    }
+
+    /// Begins with a small page, because the wanted item may be on it; each page is larger than the one before.
+    fn growing(mut self) -> Self {
+        match &mut self {
+            Self::Query(query) => query.limit = Some(FIRST_PAGE_ITEMS),
+            Self::Scan(scan) => scan.limit = Some(FIRST_PAGE_ITEMS),
+            Self::Done | Self::Get(_) => {}
+        }
+        self
+    }
+
+    /// Returns the next page; `None` after the last.
+    async fn next(&mut self, store: &dyn Execute, form: &Form) -> Result<Option<Vec<Attributes>>, Error> {
+        match std::mem::replace(self, Self::Done) {
+            Self::Done => Ok(None),
+            Self::Get(key) => Ok(Some(get(store, &form.old.name, key).await?.into_iter().collect())),
+            Self::Query(query) => {
+                let (items, mut next) = page(store, *query).await?;
+                next.iter_mut().for_each(|next| next.limit = next.limit.map(|limit| limit * GROWTH));
+                *self = next.map_or(Self::Done, |next| Self::Query(Box::new(next)));
+                Ok(Some(items))
+            }
+            Self::Scan(scan) => {
+                let (items, mut next) = page(store, *scan).await?;
+                next.iter_mut().for_each(|next| next.limit = next.limit.map(|limit| limit * GROWTH));
+                *self = next.map_or(Self::Done, |next| Self::Scan(Box::new(next)));
+                Ok(Some(items))
+            }
+        }
+    }
 }
 
 fn converted(form: &Form, items: Vec<Attributes>, now_millis: i64) -> Vec<Candidate> {
@@ -195,27 +287,19 @@ pub(crate) async fn get(store: &dyn Execute, table: &str, key: Attributes) -> Re
     Ok(output.item.map(|item| item.to_attributes()))
 }
 
-async fn old_items(store: &dyn Execute, form: &Form, lookup: &Lookup) -> Result<Vec<Attributes>, Error> {
-    match lookup {
-        Lookup::Nothing => Ok(Vec::new()),
-        Lookup::Get(key) => Ok(get(store, &form.old.name, key.clone()).await?.into_iter().collect()),
-        Lookup::Query(index, predicates) => {
-            let query = Query {
-                table: form.old.name.clone(),
-                index: index.clone(),
-                key: KeyCondition { predicates: predicates.clone() },
-                filter: None,
-                projection: None,
-                select: None,
-                limit: None,
-                consistent: index.is_none(),
-                reverse: false,
-                start: None,
-                return_capacity: Default::default(),
-            };
-            pages(store, query).await
-        }
-        Lookup::Scan => pages(store, scan(form)).await,
+fn query(form: &Form, index: Option<String>, predicates: Vec<KeyPredicate>) -> Query {
+    Query {
+        table: form.old.name.clone(),
+        consistent: index.is_none(),
+        index,
+        key: KeyCondition { predicates },
+        filter: None,
+        projection: None,
+        select: None,
+        limit: None,
+        reverse: false,
+        start: None,
+        return_capacity: Default::default(),
     }
 }
 
@@ -245,14 +329,14 @@ fn scan(form: &Form) -> Scan {
     }
 }
 
-/// Reads all pages of a Query or Scan.
-async fn pages<R: PageRequest>(store: &dyn Execute, mut request: R) -> Result<Vec<Attributes>, Error> {
-    let mut items = Vec::new();
-    loop {
-        let page = store.call(request.clone()).await?;
-        page.ensure_progress(request.start_mut().as_ref())?;
-        items.extend(page.items.unwrap_or_default().iter().map(Item::to_attributes));
-        let Some(last) = page.last_key else { return Ok(items) };
+/// Reads one page of a Query or Scan; returns the request of the next, if there is one.
+async fn page<R: PageRequest>(store: &dyn Execute, mut request: R) -> Result<(Vec<Attributes>, Option<R>), Error> {
+    let page = store.call(request.clone()).await?;
+    page.ensure_progress(request.start_mut().as_ref())?;
+    let items = page.items.unwrap_or_default().iter().map(Item::to_attributes).collect();
+    let next = page.last_key.map(|last| {
         *request.start_mut() = Some(last.to_attributes());
-    }
+        request
+    });
+    Ok((items, next))
 }

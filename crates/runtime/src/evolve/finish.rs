@@ -17,6 +17,7 @@ use super::mark::{MARK, Mark, sum};
 use super::migration::{Held, MigrateError, Migration, Pace, Progress, Watch, shown_key};
 use super::state::{Phase, State};
 use super::unchanged::unchanged;
+use crate::accept;
 use crate::contention::{Tries, is_contention};
 
 /// Limit of reported examples.
@@ -43,6 +44,8 @@ pub struct Verified {
     pub wrong: u64,
     /// Items in the new form without an old one.
     pub new: u64,
+    /// Items of other entities, and sentinels of unique values. All counts add up to `scanned`.
+    pub other: u64,
     /// Keys of some items that remain or are wrong.
     pub examples: Vec<String>,
 }
@@ -101,20 +104,22 @@ impl Migration {
         found: &mut Verified,
     ) -> Result<(), MigrateError> {
         found.scanned += items.len() as u64;
-        for form in forms {
-            let mut moved: Vec<(&Attributes, Mark)> = Vec::new();
-            for item in items {
-                match form.class(item) {
-                    Class::Other => {}
-                    Class::New => found.new += 1,
-                    Class::Old => {
-                        found.left += 1;
-                        example(form, item, &mut found.examples);
-                    }
-                    Class::Moved(mark) => moved.push((item, mark)),
+        let mut moved: Vec<Vec<(&Attributes, Mark)>> = vec![Vec::new(); forms.len()];
+        for item in items {
+            // An item belongs to one form at most, so it is counted once.
+            let classes = forms.iter().zip(&mut moved).map(|(form, moved)| (form, moved, form.class(item)));
+            match classes.into_iter().find(|(_, _, class)| *class != Class::Other) {
+                None | Some((_, _, Class::Other)) => found.other += 1,
+                Some((_, _, Class::New)) => found.new += 1,
+                Some((form, _, Class::Old)) => {
+                    found.left += 1;
+                    example(form, item, &mut found.examples);
                 }
+                Some((_, moved, Class::Moved(mark))) => moved.push((item, mark)),
             }
-            self.verify_moved(form, &moved, found).await?;
+        }
+        for (form, moved) in forms.iter().zip(&moved) {
+            self.verify_moved(form, moved, found).await?;
         }
         Ok(())
     }
@@ -169,6 +174,8 @@ impl Migration {
             // The phase changes before anything is deleted: an interrupted cut-over continues with the deletes.
             held.enter(Phase::Closing).await?;
         }
+        // Instances with the model before the evolution would miss the items that are deleted now.
+        accept::retire(&*self.store, &self.candidate()).await?;
         self.remove_old(&mut held, watch).await?;
         held.state.phase = Phase::Closed;
         held.release().await

@@ -18,10 +18,11 @@ use keyform_language::scalar::Scalar;
 use keyform_language::schema::{
     Entity, EntityId, EntityKey, Evolution, Expr, ExprKind, Field, FieldId, Flags, KeyPart, Model, Part, Table, Type,
 };
+use keyform_language::template::parse::{attribute, key_text, parse};
+use keyform_language::template::render::Values;
 
 use super::derived::Derived;
 use super::mark::{MARK, Mark, sum};
-use super::text;
 
 /// Entity on one side of its evolution.
 #[derive(Clone, Debug)]
@@ -84,10 +85,10 @@ impl Side {
         let mut values = Attributes::new();
         for part in key.parts() {
             let Some(value) = item.get(&part.attribute) else { continue };
-            let read = text::read(&part.template.parts, &text::plain(value)?, &self.entity.fields)?;
+            let read = parse(&part.template.parts, &key_text(value)?, &self.entity.fields, &Values::new())?;
             for (field, text) in read {
                 let field = self.entity.field(field);
-                let value = text::value(&field.kind, &text);
+                let value = attribute(&field.kind, &text);
                 if values.get(&field.name).is_some_and(|other| *other != value) {
                     return None;
                 }
@@ -118,7 +119,7 @@ impl Side {
 
 /// Returns whether an item is the sentinel of a unique field.
 fn is_sentinel(table: &Table, item: &Attributes) -> bool {
-    let text = |name: &str| item.get(name).and_then(text::plain).unwrap_or_default();
+    let text = |name: &str| item.get(name).and_then(key_text).unwrap_or_default();
     let marked = table.partition.as_ref().is_some_and(|key| text(&key.name).starts_with("UNIQUE#"));
     marked && table.sort.as_ref().is_none_or(|key| text(&key.name) == "UNIQUE")
 }
@@ -477,6 +478,21 @@ impl Form {
         known
     }
 
+    /// Returns whether the new key of an item follows from its old key alone, so that any image of the old item, even a
+    /// stale one in an index, tells which item it becomes.
+    pub(super) fn key_follows_from_key(&self) -> bool {
+        let old: Vec<FieldId> = self.old.entity.key_fields();
+        self.new.entity.key_fields().into_iter().all(|id| {
+            let set = self.evolution.sets.iter().find(|(set, _, _)| *set == id);
+            let renamed = self.evolution.renames.iter().find(|(_, to, _)| *to == id);
+            match (set, renamed) {
+                (Some((_, expr, _)), _) => expr.own_fields().iter().all(|field| old.contains(field)),
+                (None, Some((from, _, _))) => self.old.entity.field_named(from).is_some_and(|from| old.contains(&from)),
+                (None, None) => old.contains(&id),
+            }
+        })
+    }
+
     /// Returns whether old items already have the right keys in an index of the new form.
     #[must_use]
     pub fn fills(&self, index: keyform_language::schema::IndexId) -> bool {
@@ -532,7 +548,7 @@ impl Form {
 /// Returns what `set field = expr` implies about the old item for this value: the old field with the same value,
 /// nothing, or (`None`) that no such item exists.
 fn known_of(expr: &Expr, value: &AttributeValue) -> Option<Option<FieldId>> {
-    let is = |literal: &str| text::plain(value).is_some_and(|value| value == literal);
+    let is = |literal: &str| key_text(value).is_some_and(|value| value == literal);
     match &expr.kind {
         ExprKind::Text(literal) | ExprKind::Number(literal) => is(literal).then_some(None),
         ExprKind::Bool(literal) => is(&literal.to_string()).then_some(None),

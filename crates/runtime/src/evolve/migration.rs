@@ -9,6 +9,7 @@ use keyform_core::operation::{DescribeTable, Scan, Segment};
 use keyform_core::{Attributes, Error, ErrorCode, Execute, ExecuteExt, Item, World};
 use keyform_language::bookkeeping::MIGRATIONS;
 
+use crate::accept::{self, AcceptError, Candidate, NotAccepted};
 use crate::seal::Keyring;
 use keyform_language::Checked;
 
@@ -31,6 +32,7 @@ pub struct Migration {
     pub(super) id: String,
     /// Time that a rollback waits until every instance of the application has noticed the phase.
     pub(super) notice_millis: u64,
+    accept_breaking: bool,
 }
 
 /// Settings of a migration run.
@@ -83,6 +85,8 @@ pub enum MigrateError {
     Phase(Phase, &'static str),
     /// Old items remain: their number, and examples.
     Left(u64, Vec<String>),
+    /// The store does not accept the model.
+    NotAccepted(Box<NotAccepted>),
     /// The store failed.
     Store(Error),
 }
@@ -111,6 +115,7 @@ impl fmt::Display for MigrateError {
                 }
                 Ok(())
             }
+            Self::NotAccepted(why) => why.fmt(f),
             Self::Store(error) => write!(f, "{}: {}", error.code().name(), error.message()),
         }
     }
@@ -119,6 +124,7 @@ impl fmt::Display for MigrateError {
 impl std::error::Error for MigrateError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
+            Self::NotAccepted(why) => Some(why),
             Self::Store(error) => Some(error),
             Self::NoEvolution
             | Self::Variable(_)
@@ -133,6 +139,16 @@ impl std::error::Error for MigrateError {
 impl From<Error> for MigrateError {
     fn from(error: Error) -> Self {
         Self::Store(error)
+    }
+}
+
+impl From<AcceptError> for MigrateError {
+    fn from(error: AcceptError) -> Self {
+        match error {
+            AcceptError::NotAccepted(why) => Self::NotAccepted(why),
+            AcceptError::Busy => Self::LeaseLost,
+            AcceptError::Store(error) => Self::Store(error),
+        }
     }
 }
 
@@ -155,7 +171,7 @@ impl Migration {
             return Err(MigrateError::Variable(name.clone()));
         }
         let notice_millis = u64::try_from(2 * REFRESH_MILLIS).unwrap_or(0);
-        Ok(Self { checked, store, world, variables, forms, id, notice_millis })
+        Ok(Self { checked, store, world, variables, forms, id, notice_millis, accept_breaking: false })
     }
 
     /// Returns the same migration without the grace period of a rollback. Only safe when no instance of the
@@ -163,6 +179,33 @@ impl Migration {
     #[must_use]
     pub fn without_waiting(&self) -> Self {
         Self { notice_millis: 0, ..self.clone() }
+    }
+
+    /// Returns the same migration for a model that the store accepts even if it breaks items beyond its `evolve`.
+    #[must_use]
+    pub fn accepting_breaking_model(self, accept_breaking: bool) -> Self {
+        Self { accept_breaking, ..self }
+    }
+
+    /// Compares the model with the accepted one, without a change of the store.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`MigrateError::NotAccepted`] if the model breaks items, and its `evolve` does not describe how.
+    pub async fn review(&self) -> Result<(), MigrateError> {
+        match accept::review(&*self.store, &self.candidate()).await {
+            Err(AcceptError::NotAccepted(_)) if self.accept_breaking => Ok(()),
+            reviewed => Ok(reviewed.map(drop)?),
+        }
+    }
+
+    /// Records the model as the accepted one.
+    pub(super) async fn accept(&self) -> Result<(), MigrateError> {
+        Ok(accept::accept(&*self.store, &self.candidate(), self.accept_breaking).await.map(drop)?)
+    }
+
+    pub(super) fn candidate(&self) -> Candidate {
+        Candidate::of(&self.checked, &self.variables)
     }
 
     /// Returns the same migration with the keys of encrypted fields, which are re-encrypted for their new keys.
@@ -372,6 +415,6 @@ impl Pacing {
 
 /// Formats an item's key for messages.
 pub(super) fn shown_key(key: &Attributes) -> String {
-    let parts: Vec<String> = key.values().filter_map(super::text::plain).collect();
+    let parts: Vec<String> = key.values().filter_map(keyform_language::template::parse::key_text).collect();
     parts.join(" / ")
 }

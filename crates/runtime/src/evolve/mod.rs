@@ -21,7 +21,6 @@ mod mark;
 mod migration;
 pub mod state;
 mod tables;
-mod text;
 mod unchanged;
 
 pub use backfill::Ran;

@@ -125,6 +125,8 @@ pub struct State {
     pub checkpoints: BTreeMap<String, Checkpoint>,
     /// Counters since the first run.
     pub counts: Counts,
+    /// Items that were read before the pass of the checkpoints began: an interrupted pass resumes, and its progress too.
+    pub scanned_before: u64,
     /// Start of the first run, in milliseconds since 1970.
     pub begun_millis: i64,
     /// Last write of the state, in milliseconds since 1970.
@@ -224,6 +226,7 @@ impl State {
         let mut item = key(&self.id);
         item.insert("phase".to_owned(), self.phase.name().into());
         item.insert("fence".to_owned(), self.fence.into());
+        item.insert("scannedBefore".to_owned(), count(self.scanned_before));
         item.insert("begunMillis".to_owned(), self.begun_millis.into());
         item.insert("writtenMillis".to_owned(), self.written_millis.into());
         item.insert(
@@ -273,6 +276,7 @@ impl State {
                 reverted: count("reverted"),
                 units: count("units") as f64,
             },
+            scanned_before: u64::try_from(number(item, "scannedBefore")).unwrap_or(0),
             begun_millis: number(item, "begunMillis"),
             written_millis: number(item, "writtenMillis"),
         }
@@ -324,6 +328,7 @@ mod tests {
             ]
             .into(),
             counts: Counts { scanned: 5, carried: 4, units: 12.0, ..Counts::default() },
+            scanned_before: 1,
             begun_millis: 1,
             written_millis: 2,
         };

@@ -118,6 +118,7 @@ impl Runner {
     ///
     /// Returns an error if the store fails; the next call continues with what remains.
     pub async fn resume_cascades(&self) -> Result<Resumed, RunError> {
+        self.ensure_accepted().await?;
         let mut resumed = Resumed::default();
         for table in self.cascading_tables() {
             for intent in self.intents(&table).await? {

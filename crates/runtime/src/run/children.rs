@@ -54,7 +54,10 @@ impl Runner {
         loop {
             let start = self.start(&finder.read, &call)?;
             let answer = Box::pin(self.read_both(&finder.read, &finder.plan, &call, forms.clone(), start)).await?;
-            let Answer::Page { items, cursor } = answer else { break };
+            let Answer::Page { items, cursor, broken } = answer else { break };
+            if let Some(broken) = broken.into_iter().next() {
+                return Err(RunError::Broken(Box::new(broken)));
+            }
             for found in items {
                 let key = bind::key_of_fields(table, entity, &found.fields.into())?;
                 for form in forms.iter().filter(|form| form.entity == dependent.entity) {

@@ -1,14 +1,16 @@
 //! Errors of pattern calls.
 
 use std::fmt;
+use std::sync::Arc;
 
 use keyform_core::error::Detail;
 use keyform_core::{Error, ErrorCode};
 
+use crate::accept::NotAccepted;
 use crate::seal::SealError;
 use keyform_language::bind::BindError;
 
-use super::Found;
+use super::{BrokenItem, Found};
 
 /// Reason why a pattern call failed.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,8 +44,13 @@ pub enum RunError {
     Cursor,
     /// The idempotency key was used before with other arguments.
     KeyReused,
+    /// The item does not fit its entity: another program or an older model wrote it. A write that returns such an item
+    /// has been applied.
+    Broken(Box<BrokenItem>),
     /// An encrypted field cannot be encrypted or decrypted.
     Sealing(SealError),
+    /// The store has accepted another version of the model, and this one does not fit its items.
+    NotAccepted(Arc<NotAccepted>),
     /// The store returned an error that no other variant covers.
     Store(Error),
 }
@@ -67,7 +74,9 @@ impl fmt::Display for RunError {
             ),
             Self::Cursor => f.write_str("invalid cursor: it belongs to another pattern or other arguments"),
             Self::KeyReused => f.write_str("the idempotency key was used before with other arguments"),
+            Self::Broken(broken) => broken.fmt(f),
             Self::Sealing(error) => error.fmt(f),
+            Self::NotAccepted(why) => why.fmt(f),
             Self::Store(error) => write!(f, "{}: {}", error.code().name(), error.message()),
         }
     }
@@ -77,7 +86,9 @@ impl std::error::Error for RunError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Arguments(error) => Some(error),
+            Self::Broken(broken) => Some(&**broken),
             Self::Sealing(error) => Some(error),
+            Self::NotAccepted(why) => Some(why.as_ref()),
             Self::Store(error) => Some(error),
             Self::NotChecked
             | Self::UnknownPattern(_)

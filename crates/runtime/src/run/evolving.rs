@@ -117,8 +117,8 @@ impl Runner {
         lookup: &Lookup,
         key: &Attributes,
     ) -> Result<Option<Attributes>, RunError> {
-        let found = candidates(&*self.store, form, lookup, self.world.now_millis()).await?;
-        Ok(found.into_iter().map(|found| found.new).find(|new| form.new.key_of(new) == *key))
+        let is_meant = |new: &Attributes| form.new.key_of(new) == *key;
+        Ok(find::first(&*self.store, form, lookup, self.world.now_millis(), &is_meant).await?)
     }
 
     /// Reads items by their keys, each in either form.

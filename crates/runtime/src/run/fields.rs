@@ -36,6 +36,11 @@ impl Fields {
         self.values[place].as_mut()
     }
 
+    /// Returns the values in the order of the names, for modification.
+    pub(super) fn values_mut(&mut self) -> &mut [Option<AttributeValue>] {
+        &mut self.values
+    }
+
     /// Returns whether the field has a value.
     #[must_use]
     pub fn contains_key(&self, name: &str) -> bool {

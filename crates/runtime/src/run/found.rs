@@ -5,10 +5,11 @@ use keyform_core::{AttributeValue, Attributes, Item, ValueRef};
 use crate::seal::SealError;
 use keyform_language::bind::SealedField;
 use keyform_language::plan::Outline;
-use keyform_language::schema::{Entity, EntityId, Model};
+use keyform_language::reading::Wanted;
+use keyform_language::schema::{Entity, EntityId, FieldId, Model, Read};
 use keyform_language::template::Shape;
 
-use super::{Fields, RunError, Runner};
+use super::{BrokenItem, Fields, RunError, Runner};
 
 /// Item of an entity.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,11 +31,56 @@ pub enum Answer {
         items: Vec<Found>,
         /// Cursor of the next page; `None` after the last page.
         cursor: Option<String>,
+        /// Items that were left out because they do not fit their entity.
+        broken: Vec<BrokenItem>,
     },
     /// Number of matching items.
     Count(u64),
-    /// Items of a collection, grouped by entity in the order of the result's parts.
-    Collection(Vec<(EntityId, Vec<Found>)>),
+    /// Items of a collection.
+    Collection {
+        /// Items grouped by entity, in the order of the result's parts.
+        parts: Vec<(EntityId, Vec<Found>)>,
+        /// Items that were left out because they do not fit their entity.
+        broken: Vec<BrokenItem>,
+    },
+}
+
+/// Part of an item that its fields are read from.
+#[derive(Clone, Copy)]
+pub(super) enum Extent<'a> {
+    /// The whole item.
+    Whole,
+    /// The fields that a read returns.
+    Of(&'a Read),
+    /// The attributes that are there.
+    Present,
+}
+
+impl Extent<'_> {
+    fn selects(self, entity: EntityId, field: FieldId) -> bool {
+        let Self::Of(Read { select: Some(selected), .. }) = self else { return true };
+        selected.iter().any(|(of, _)| *of == (entity, field))
+    }
+}
+
+/// Items of a list.
+#[derive(Default)]
+pub(super) struct FoundItems {
+    pub(super) items: Vec<Found>,
+    /// Items that do not fit their entity.
+    pub(super) broken: Vec<BrokenItem>,
+}
+
+impl FoundItems {
+    /// Adds a converted item, or collects it if it is broken. Other errors fail the call.
+    pub(super) fn add(&mut self, found: Result<Option<Found>, RunError>) -> Result<(), RunError> {
+        match found {
+            Ok(found) => self.items.extend(found),
+            Err(RunError::Broken(broken)) => self.broken.push(*broken),
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
 }
 
 /// Returns the entity that an item belongs to. A single candidate needs no matching key.
@@ -50,28 +96,49 @@ pub(super) fn entity_among(model: &Model, candidates: &[EntityId], item: &Item) 
 
 impl Runner {
     /// Converts an item; `None` if it belongs to none of the candidates.
-    pub(super) fn found(&self, candidates: &[EntityId], item: &Item) -> Result<Option<Found>, RunError> {
+    pub(super) fn found(
+        &self,
+        candidates: &[EntityId],
+        item: &Item,
+        extent: Extent<'_>,
+    ) -> Result<Option<Found>, RunError> {
         let entity = entity_of(&self.checked.model, candidates, item);
-        entity.map(|entity| self.found_of(entity, item)).transpose()
+        entity.map(|entity| self.found_of(entity, item, extent)).transpose()
     }
 
-    /// Converts the items that belong to one of the candidates and skips the others.
+    /// Converts the items that belong to one of the candidates and skips the others. Broken items are collected: they
+    /// must not hide the rest of a list.
     pub(super) fn found_all<'a>(
         &self,
         candidates: &[EntityId],
         items: impl Iterator<Item = &'a Item>,
-    ) -> Result<Vec<Found>, RunError> {
-        items.filter_map(|item| self.found(candidates, item).transpose()).collect()
+        extent: Extent<'_>,
+    ) -> Result<FoundItems, RunError> {
+        let mut all = FoundItems::default();
+        for item in items {
+            all.add(self.found(candidates, item, extent))?;
+        }
+        Ok(all)
     }
 
     /// Converts an item that is known to belong to this entity.
-    pub(super) fn found_of(&self, id: EntityId, item: &Item) -> Result<Found, RunError> {
+    pub(super) fn found_of(&self, id: EntityId, item: &Item, extent: Extent<'_>) -> Result<Found, RunError> {
         let entity = self.checked.model.entity(id);
         let names = &self.patterns.field_names[id.0];
         let mut values: Vec<_> = std::iter::repeat_with(|| None).take(names.len()).collect();
         item.as_map().select(names).for_each(|(place, value)| values[place] = Some(value.to_tree()));
         let mut fields = Fields::new(names, values);
-        self.open_sealed(entity, &mut fields, |name| item.get(name).map(|value| value.to_tree()))?;
+        let attribute = |name: &str| item.get(name).map(|value| value.to_tree());
+        self.open_sealed(entity, &mut fields, attribute)?;
+        let is_selected = |field| extent.selects(id, field);
+        let wanted = match extent {
+            Extent::Whole => Wanted::All,
+            Extent::Of(read) if read.select.is_none() => Wanted::All,
+            Extent::Of(_) => Wanted::Fields(&is_selected),
+            Extent::Present => Wanted::Present,
+        };
+        let complete = self.patterns.readers[id.0].complete(entity, wanted, fields.values_mut(), attribute);
+        complete.map_err(|misfit| self.broken(id, item, misfit))?;
         Ok(Found { entity: id, fields })
     }
 
@@ -107,7 +174,8 @@ impl Runner {
         fields: &mut Fields,
         attribute: impl Fn(&str) -> Option<AttributeValue>,
     ) -> Result<(), SealError> {
-        let mut encrypted = entity.encrypted_fields().filter(|field| fields.contains_key(&field.name)).peekable();
+        let has_value = |name: &str| fields.get(name).is_some_and(|value| *value != AttributeValue::Null);
+        let mut encrypted = entity.encrypted_fields().filter(|field| has_value(&field.name)).peekable();
         let (Some(first), Some(table)) = (encrypted.peek(), entity.table) else { return Ok(()) };
         let Some(ring) = &self.settings.field_keys else {
             return Err(SealError::NoKeys { field: format!("{}.{}", entity.name, first.name) });

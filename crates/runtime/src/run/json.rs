@@ -46,26 +46,34 @@ fn shown_json(value: &AttributeValue, kind: &Type) -> Value {
 }
 
 /// Converts an answer to JSON: an item or null, `{"items": …, "cursor": …}`, `{"count": …}`, or an object with one
-/// array per entity.
+/// array per entity. A list from which broken items were left out also has their number, `broken`.
 #[must_use]
 pub fn answer(model: &Model, answer: &Answer) -> Value {
     match answer {
         Answer::One(item) => item.as_ref().map_or(Value::Null, |item| found(model, item)),
-        Answer::Page { items, cursor } => {
+        Answer::Page { items, cursor, broken } => {
             let mut page = Map::new();
             page.insert("items".to_owned(), items.iter().map(|item| found(model, item)).collect());
             page.insert("cursor".to_owned(), cursor.clone().map_or(Value::Null, Value::String));
-            Value::Object(page)
+            Value::Object(with_broken(page, broken.len()))
         }
         Answer::Count(count) => serde_json::json!({ "count": count }),
-        Answer::Collection(parts) => {
+        Answer::Collection { parts, broken } => {
             let part = |(entity, items): &(keyform_language::schema::EntityId, Vec<Found>)| {
                 let items: Vec<Value> = items.iter().map(|item| found(model, item)).collect();
                 (model.entity(*entity).name.clone(), Value::Array(items))
             };
-            Value::Object(parts.iter().map(part).collect())
+            Value::Object(with_broken(parts.iter().map(part).collect(), broken.len()))
         }
     }
+}
+
+/// Adds the number of broken items, if there are any.
+fn with_broken(mut answer: Map<String, Value>, broken: usize) -> Map<String, Value> {
+    if broken > 0 {
+        answer.insert("broken".to_owned(), broken.into());
+    }
+    answer
 }
 
 /// Converts a value to plain JSON.
@@ -158,7 +166,8 @@ fn set(parts: Vec<AttributeValue>) -> Option<AttributeValue> {
     }
 }
 
-fn any(value: &Value) -> Option<AttributeValue> {
+/// Converts JSON to a value without a type.
+pub(super) fn any(value: &Value) -> Option<AttributeValue> {
     Some(match value {
         Value::Null => AttributeValue::Null,
         Value::Bool(value) => AttributeValue::Bool(*value),

@@ -24,7 +24,7 @@ use keyform_language::plan::{Filter, ReadOutcome, ReadPlan};
 use keyform_language::schema::{EntityId, ExprKind, Read, ReadId, Result as ReadResult};
 
 use super::cursor;
-use super::found::{self, Found};
+use super::found::{self, Extent, Found};
 use super::read::Pages;
 use super::{Call, RunError, Runner, arguments};
 
@@ -195,7 +195,7 @@ impl Runner {
     ///
     /// Returns an error if an encrypted field cannot be decrypted.
     pub fn opened(&self, entity: EntityId, item: &Item) -> Result<Found, RunError> {
-        self.found_of(entity, item)
+        self.found_of(entity, item, Extent::Whole)
     }
 
     /// Checks that a caller may call a read with these arguments.
@@ -206,7 +206,8 @@ impl Runner {
     pub async fn permit_read(&self, name: &str, call: &Call) -> Result<(), RunError> {
         let (_, read) = self.find_read(name)?;
         arguments::check(&self.checked.model, &read.parameters, &call.arguments)?;
-        self.permit(read.allow.as_ref(), &read.parameters, call, &[]).await
+        self.ensure_accepted().await?;
+        self.permit(read.allow.as_ref(), &read.parameters, call, &[]).await.map(drop)
     }
 
     /// Binds the arguments of a read. Does not check permission: see [`Runner::permit_read`].
@@ -527,8 +528,20 @@ impl LiveRead {
         let ReadOutcome::Planned(plan) = &checked.plans.reads[self.read.0] else { return Ok(None) };
         let Some(entity) = found::entity_of(&checked.model, &plan.returns, &shown) else { return Ok(None) };
         // Decrypting needs the whole item, because its key is part of the associated data.
-        let mut found = self.runner.found_of(entity, item)?;
-        found.fields.retain(|name, _| shown.get(name).is_some());
+        let read = checked.model.read(self.read);
+        let mut found = match self.runner.found_of(entity, item, Extent::Of(read)) {
+            // As in a list: a broken item is left out and counted.
+            Err(RunError::Broken(_)) => return Ok(None),
+            found => found?,
+        };
+        let model_entity = checked.model.entity(entity);
+        let is_selected = |name: &str| match &read.select {
+            None => true,
+            Some(selected) => {
+                selected.iter().any(|((of, field), _)| *of == entity && model_entity.field(*field).name == name)
+            }
+        };
+        found.fields.retain(|name, _| is_selected(name) || shown.get(name).is_some());
         Ok(Some(found))
     }
 

@@ -13,6 +13,9 @@
 //! old:    b   d e       g      next page: new items after c that are also after e, and old items after e
 //! ```
 //!
+//! An item that moved a moment ago is in both lists, because an index may lag. If it was returned from the new list and
+//! its twin is still ahead, the cursor names it, and the next page leaves it out.
+//!
 //! A Scan has no order: it returns the old items first. An item that moves between two pages of a Scan may appear
 //! twice, but is never missed.
 
@@ -30,7 +33,7 @@ use keyform_language::plan::{ReadPlan, RequestKind};
 use keyform_language::schema::{Read, Result as ReadResult, Table};
 
 use super::cursor;
-use super::found::{self, Answer, Found};
+use super::found::{self, Answer, Extent, FoundItems};
 use super::{Call, RunError, Runner};
 
 /// Attribute that distinguishes such a cursor from a plain key.
@@ -67,7 +70,8 @@ impl Runner {
                     items.extend(self.batch_both(&forms, &table, &request.keys).await?);
                 }
                 let kept: Vec<Item> = items.iter().filter_map(|item| whole.kept(item)).collect();
-                Ok(Answer::Page { items: self.all_found(plan, &kept)?, cursor: None })
+                let found = self.found_all(&plan.returns, kept.iter(), self.extent(read, plan))?;
+                Ok(Answer::Page { items: found.items, cursor: None, broken: found.broken })
             }
             (Some(ReadRequest::Page(page)), _) => {
                 let merge = Merge::new(self, plan, &whole, forms, page);
@@ -82,14 +86,21 @@ impl Runner {
 
     fn merged_answer(&self, read: &Read, plan: &ReadPlan, call: &Call, merged: Merged) -> Result<Answer, RunError> {
         match &read.result {
-            ReadResult::Count(..) => Ok(Answer::Count(self.all_found(plan, &merged.items)?.len() as u64)),
+            ReadResult::Count(..) => {
+                let is_counted = |item: &&Item| found::entity_of(&self.checked.model, &plan.returns, item).is_some();
+                Ok(Answer::Count(merged.items.iter().filter(is_counted).count() as u64))
+            }
             ReadResult::Parts(parts) => match parts.as_slice() {
                 [(_, Number::Many, _)] => self.merged_page(read, plan, call, merged),
                 [_] => {
                     let is_wanted = |item: &Item| found::entity_of(&self.checked.model, &plan.returns, item).is_some();
                     self.one(read, plan, merged.items.into_iter().find(is_wanted))
                 }
-                _ => self.parts(read, plan, self.all_found(plan, &merged.items)?),
+                _ => {
+                    let mut all = FoundItems::default();
+                    self.add_parts(read, plan, merged.items.iter(), &mut all)?;
+                    self.whole_collection(read, plan, all)
+                }
             },
         }
     }
@@ -123,6 +134,23 @@ impl Runner {
         }
     }
 
+    /// Returns the part of each item that the request returns. The reads that find the children of a deleted item may
+    /// use an index that lacks fields.
+    fn extent<'a>(&self, read: &'a Read, plan: &ReadPlan) -> Extent<'a> {
+        let table = self.checked.model.table(plan.table);
+        let copied = plan.index.and_then(|index| table.index_at(index).projection.as_ref());
+        let holds = |name: &str| {
+            let is_copied = copied.is_none_or(|copied| copied.iter().any(|own| own.value == name));
+            is_copied || table.key_names().any(|key| key == name)
+        };
+        let mut fields = plan.returns.iter().flat_map(|id| &self.checked.model.entity(*id).fields);
+        if read.select.is_none() && fields.any(|field| !holds(&field.name)) {
+            Extent::Present
+        } else {
+            Extent::Of(read)
+        }
+    }
+
     /// Returns the page size; `None` for all items.
     fn wanted(&self, read: &Read, plan: &ReadPlan) -> Option<usize> {
         let is_page =
@@ -134,24 +162,10 @@ impl Runner {
     }
 
     fn merged_page(&self, read: &Read, plan: &ReadPlan, call: &Call, merged: Merged) -> Result<Answer, RunError> {
-        let items = self.all_found(plan, &merged.items)?;
+        let found = self.found_all(&plan.returns, merged.items.iter(), self.extent(read, plan))?;
         let seal =
             |last: Attributes| cursor::seal(&self.settings.cursor_key, &self.binding(read, call), &Item::from(&last));
-        Ok(Answer::Page { items, cursor: merged.cursor.map(seal) })
-    }
-
-    fn all_found(&self, plan: &ReadPlan, items: &[Item]) -> Result<Vec<Found>, RunError> {
-        self.found_all(&plan.returns, items.iter())
-    }
-
-    fn parts(&self, read: &Read, plan: &ReadPlan, found: Vec<Found>) -> Result<Answer, RunError> {
-        let mut parts: Vec<_> = plan.returns.iter().map(|&entity| (entity, Vec::new())).collect();
-        for item in found {
-            if let Some((_, items)) = parts.iter_mut().find(|(entity, _)| *entity == item.entity) {
-                items.push(item);
-            }
-        }
-        self.whole_collection(read, parts)
+        Ok(Answer::Page { items: found.items, cursor: merged.cursor.map(seal), broken: found.broken })
     }
 }
 
@@ -224,7 +238,7 @@ impl<'a> Merge<'a> {
     }
 
     async fn run(mut self, start: Option<Attributes>, wanted: Option<usize>) -> Result<Merged, RunError> {
-        let (new_start, old_start) = positions(start);
+        let (new_start, old_start, shown) = positions(start);
         // ADR 0015: old items first. An item that moves while the read runs is then seen in at least one of the two.
         let mut old = self.old_items().await?;
         if let Some(last) = &old_start {
@@ -235,7 +249,8 @@ impl<'a> Merge<'a> {
         }
         let (mut last_new, mut last_old) = (new_start, old_start.clone());
         let mut new: VecDeque<Row> = VecDeque::new();
-        let mut seen = BTreeSet::new();
+        // An item that moved a moment ago is in both lists, and the border between two pages may lie between them.
+        let mut seen: BTreeSet<Vec<u8>> = shown.iter().map(|key| Item::from(key).as_bytes().to_vec()).collect();
         let mut merged = Merged::default();
         while wanted.is_none_or(|wanted| merged.items.len() < wanted) {
             if new.is_empty()
@@ -271,7 +286,9 @@ impl<'a> Merge<'a> {
             }
         }
         if !new.is_empty() || !old.is_empty() || self.next.is_some() {
-            merged.cursor = Some(cursor_of(last_new, last_old));
+            let is_shown = |key: &Attributes| seen.contains(&Item::from(key).as_bytes().to_vec());
+            let shown = old.iter().map(|item| self.key(item)).filter(is_shown).collect();
+            merged.cursor = Some(cursor_of(last_new, last_old, shown));
         }
         Ok(merged)
     }
@@ -436,22 +453,33 @@ fn matches(condition: &KeyCondition, item: &Attributes) -> bool {
     })
 }
 
-/// Splits a cursor into the positions of the new and the old items. A plain key is a cursor from before the evolution.
-fn positions(start: Option<Attributes>) -> (Option<Attributes>, Option<Attributes>) {
-    let Some(mut start) = start else { return (None, None) };
+/// Splits a cursor into the positions of the new and the old items, and the old items that were already returned by
+/// their new key. A plain key is a cursor from before the evolution.
+fn positions(start: Option<Attributes>) -> (Option<Attributes>, Option<Attributes>, Vec<Attributes>) {
+    let Some(mut start) = start else { return (None, None, Vec::new()) };
     if !start.contains_key(MARK) {
-        return (Some(start.clone()), Some(start));
+        return (Some(start.clone()), Some(start), Vec::new());
     }
+    let shown = match start.remove("shown") {
+        Some(AttributeValue::L(keys)) => keys,
+        _ => Vec::new(),
+    };
+    let key = |key| if let AttributeValue::M(key) = key { Some(key) } else { None };
+    let shown = shown.into_iter().filter_map(key).collect();
     let mut part = |name: &str| match start.remove(name) {
         Some(AttributeValue::M(key)) => Some(key),
         _ => None,
     };
-    (part("new"), part("old"))
+    (part("new"), part("old"), shown)
 }
 
-fn cursor_of(new: Option<Attributes>, old: Option<Attributes>) -> Attributes {
+fn cursor_of(new: Option<Attributes>, old: Option<Attributes>, shown: Vec<Attributes>) -> Attributes {
     let mut cursor: Attributes = [(MARK.to_owned(), true.into())].into();
     cursor.extend(new.map(|key| ("new".to_owned(), AttributeValue::M(key))));
     cursor.extend(old.map(|key| ("old".to_owned(), AttributeValue::M(key))));
+    if !shown.is_empty() {
+        let keys = shown.into_iter().map(AttributeValue::M).collect();
+        cursor.insert("shown".to_owned(), AttributeValue::L(keys));
+    }
     cursor
 }

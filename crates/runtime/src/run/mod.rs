@@ -3,7 +3,7 @@
 //! Steps of a call:
 //!
 //! 1. [`Runner::read`] or [`Runner::write`] looks up the pattern and its plan; `arguments` checks the type of each
-//!    argument.
+//!    argument. `accepted` makes sure that the store accepts this version of the model.
 //! 2. `permit` evaluates `allow` for the caller. Each guard is one consistent GetItem.
 //! 3. `read` binds the arguments, sends the request, follows pages until the result page is full, and signs a
 //!    [`cursor`].
@@ -11,24 +11,27 @@
 //!    and decides the result. The list describes idempotency keys, `restrict`, `cascade`, retries and refusals.
 //!    `readable` decides, from the model's reads and from the reads that permitted the call (`known`), whether a
 //!    refusal includes the item. `cascade` and `removal` delete the items that refer to a deleted one.
-//! 5. `found` turns items into entities: fields without keys and tags, with encrypted fields decrypted.
+//! 5. `found` turns items into entities: fields without keys and tags, with encrypted fields decrypted. What does not
+//!    fit is `broken`.
 //!
 //! Rarely used steps run in boxed futures, which keeps the future of a simple call small.
 //!
 //! While an evolution is open, `evolving` and `merged` read the new form and then the old one; a step of each write
-//! migrates the items that it touches. `live` supports live reads. `tables` creates the store's tables, `reseal`
+//! migrates the items that it touches. `live` supports live reads. `sampling` compares stored items
+//! with a model without running it. `tables` creates the store's tables, `reseal`
 //! re-encrypts fields under a new key. Clock, randomness and sleeping come from a [`World`], so tests control
 //! them.
 
+mod accepted;
 mod arguments;
 mod attempt;
+mod broken;
 mod cascade;
 mod children;
 pub mod cursor;
 mod error;
 mod evolving;
 mod fields;
-mod fits;
 mod found;
 pub mod json;
 mod known;
@@ -41,6 +44,7 @@ mod readable;
 mod remembered;
 mod removal;
 mod reseal;
+mod sampling;
 mod tables;
 
 use std::borrow::Cow;
@@ -54,18 +58,24 @@ use keyform_core::{Attributes, Error, Execute, ExecuteExt, Item, Operation, Outp
 use crate::seal::{Keyring, SealError};
 use keyform_language::Checked;
 use keyform_language::bind::{self, Inputs};
+use keyform_language::reading::Reader;
 use keyform_language::schema::{Entity, EntityId, Model, Read, ReadId, Table, TableId, Write, WriteId};
 
+use found::Extent;
+
+pub use accepted::LOOK_INTERVAL;
 pub(crate) use attempt::{ANSWERS_EXPIRE, answer_table};
+pub use broken::BrokenItem;
 pub use cascade::{Resumed, cascade_table};
 pub use error::RunError;
 pub use fields::Fields;
-pub use fits::fits;
 pub use found::{Answer, Found};
+pub use keyform_language::schema::fits;
 pub use keyform_language::schema::words::described as in_words;
 pub use live::{LivePage, LiveRead, Passed, Reach, Seen};
 pub use misfit::misfit;
 pub use reseal::Resealed;
+pub use sampling::{SamplePlace, SampleReport, Sampler, Unfit, item_of_line};
 
 /// Runs the patterns of a model on a store.
 #[derive(Clone)]
@@ -76,6 +86,7 @@ pub struct Runner {
     world: Arc<dyn World>,
     settings: Arc<RunSettings>,
     evolving: Option<Arc<evolving::Evolving>>,
+    acceptance: Arc<accepted::Acceptance>,
 }
 
 /// Settings of a [`Runner`] that depend on the deployment, not on the model.
@@ -83,12 +94,15 @@ pub struct Runner {
 pub struct RunSettings {
     /// Values of the variables in table names, such as `stage`.
     pub variables: BTreeMap<String, String>,
-    /// HMAC key that signs cursors. All instances that serve the same clients need the same key.
+    /// Key that encrypts cursors. All instances that serve the same clients need the same key.
     pub cursor_key: [u8; 32],
     /// Set if the store does not support transactions. Writes that need one are then refused.
     pub without_transactions: bool,
     /// Keys of encrypted fields. Required if the model has such fields.
     pub field_keys: Option<Arc<Keyring>>,
+    /// Set if the store accepts this model even if it does not fit the items of the accepted version. Instances with
+    /// older versions stop.
+    pub accept_breaking: bool,
 }
 
 impl std::fmt::Debug for RunSettings {
@@ -155,7 +169,8 @@ impl Runner {
         let checked = Arc::new(deployed(Arc::unwrap_or_clone(checked), &settings.variables));
         let patterns = Arc::new(Patterns::of(&checked.model));
         let evolving = evolving::Evolving::of(&checked, &settings).map(Arc::new);
-        Ok(Self { checked, patterns, store, world, settings: Arc::new(settings), evolving })
+        let acceptance = Arc::new(accepted::Acceptance::on(store.clone()));
+        Ok(Self { checked, patterns, store, world, settings: Arc::new(settings), evolving, acceptance })
     }
 
     /// Returns the model. `physical` of each table holds its name in the store, with variables replaced.
@@ -173,6 +188,7 @@ impl Runner {
     pub async fn read(&self, name: &str, call: &Call) -> Result<Answer, RunError> {
         let (id, read) = self.find_read(name)?;
         arguments::check(&self.checked.model, &read.parameters, &call.arguments)?;
+        self.ensure_accepted().await?;
         self.permit(read.allow.as_ref(), &read.parameters, call, &[]).await?;
         self.run_read(id, read, call).await
     }
@@ -185,6 +201,7 @@ impl Runner {
     pub async fn write(&self, name: &str, call: &Call) -> Result<Option<Found>, RunError> {
         let (id, write) = self.find_write(name)?;
         arguments::check(&self.checked.model, &write.parameters, &call.arguments)?;
+        self.ensure_accepted().await?;
         self.run_write(id, write, call, None).await
     }
 
@@ -205,15 +222,23 @@ impl Runner {
     ///
     /// # Errors
     ///
-    /// Returns [`RunError::Sealing`] if an encrypted field cannot be decrypted.
+    /// Returns [`RunError::Broken`] if the item does not fit the entity, [`RunError::Sealing`] if an encrypted field
+    /// cannot be decrypted.
     pub fn found_in(&self, table: &str, item: &Item) -> Result<Option<Found>, RunError> {
+        let entity = self.entity_in(table, item);
+        entity.map(|entity| self.found_of(entity, item, Extent::Whole)).transpose()
+    }
+
+    /// Returns the entity of a table that an item, or its key alone, belongs to. `table` is the name in the model or in
+    /// the store.
+    #[must_use]
+    pub fn entity_in(&self, table: &str, item: &Item) -> Option<EntityId> {
         let model = &self.checked.model;
         let is_meant = |found: &Table| found.name == table || found.physical == table;
-        let Some(number) = model.tables.iter().position(is_meant) else { return Ok(None) };
+        let number = model.tables.iter().position(is_meant)?;
         let entities: Vec<EntityId> = model.entities_of(TableId(number)).map(|(id, _)| id).collect();
         // A table holds sentinels of unique fields beside its entities.
-        let entity = found::entity_among(model, &entities, item);
-        entity.map(|entity| self.found_of(entity, item)).transpose()
+        found::entity_among(model, &entities, item)
     }
 
     fn find_read(&self, name: &str) -> Result<(ReadId, &Read), RunError> {
@@ -254,11 +279,14 @@ impl Runner {
     }
 }
 
-/// Lookup tables: pattern ids by name, and the sorted field names of each entity.
+/// Lookup tables: pattern ids by name, and what reading the items of each entity needs.
 struct Patterns {
     reads: HashMap<String, ReadId>,
     writes: HashMap<String, WriteId>,
+    /// Sorted.
     field_names: Vec<Arc<[String]>>,
+    readers: Vec<Reader>,
+    broken: broken::BrokenCounts,
 }
 
 impl Patterns {
@@ -266,7 +294,9 @@ impl Patterns {
         let reads = model.reads.iter().enumerate().map(|(number, read)| (read.name.clone(), ReadId(number)));
         let writes = model.writes.iter().enumerate().map(|(number, write)| (write.name.clone(), WriteId(number)));
         let field_names = model.entities.iter().map(field_names).collect();
-        Self { reads: reads.collect(), writes: writes.collect(), field_names }
+        let readers = model.entities.iter().map(Reader::of).collect();
+        let broken = broken::BrokenCounts::of(model);
+        Self { reads: reads.collect(), writes: writes.collect(), field_names, readers, broken }
     }
 }
 

@@ -9,8 +9,8 @@ use keyform_language::plan::{ReadOutcome, ReadPlan, RequestKind};
 use keyform_language::schema::{EntityId, Read, ReadId, Result as ReadResult};
 
 use super::cursor::{self, Binding};
-use super::found::{self, Answer, Found};
-use super::{Call, RunError, Runner, merged};
+use super::found::{self, Answer, Extent, Found, FoundItems};
+use super::{Call, Caller, RunError, Runner, merged};
 
 /// Limit of BatchGetItem.
 const BATCH_KEYS_MAX: usize = 100;
@@ -31,7 +31,7 @@ impl Runner {
         match (&read.result, plan.request) {
             (ReadResult::Count(..), _) => self.count(plan, bound).await,
             (_, RequestKind::Get) => self.get(read, plan, bound).await,
-            (_, RequestKind::BatchGet) => self.batch(plan, bound).await,
+            (_, RequestKind::BatchGet) => self.batch(read, plan, bound).await,
             (ReadResult::Parts(parts), _) => match parts.as_slice() {
                 [(_, Number::Many, _)] => self.page(read, plan, bound, call).await,
                 [_] => self.first(read, plan, bound).await,
@@ -41,7 +41,15 @@ impl Runner {
     }
 
     pub(super) fn binding<'a>(&'a self, read: &'a Read, call: &'a Call) -> Binding<'a> {
-        Binding { model: &self.checked.model.name, pattern: &read.name, arguments: &call.arguments }
+        let model = &self.checked.model;
+        let claims = match &call.caller {
+            Caller::System => Attributes::new(),
+            Caller::Claims(claims) => {
+                let used = read.claims(model).into_iter();
+                used.filter_map(|name| Some((name.to_owned(), claims.get(name)?.clone()))).collect()
+            }
+        };
+        Binding { model: &model.name, pattern: &read.name, arguments: &call.arguments, claims }
     }
 
     pub(super) fn start(&self, read: &Read, call: &Call) -> Result<Option<Attributes>, RunError> {
@@ -58,7 +66,8 @@ impl Runner {
     }
 
     pub(super) fn one(&self, read: &Read, plan: &ReadPlan, item: Option<Item>) -> Result<Answer, RunError> {
-        let found = item.map(|item| self.found(&plan.returns, &item)).transpose()?.flatten();
+        let extent = Extent::Of(read);
+        let found = item.map(|item| self.found(&plan.returns, &item, extent)).transpose()?.flatten();
         let must =
             matches!(&read.result, ReadResult::Parts(parts) if matches!(parts.as_slice(), [(_, Number::One, _)]));
         match found {
@@ -88,13 +97,15 @@ impl Runner {
     async fn page(&self, read: &Read, plan: &ReadPlan, bound: BoundRead, call: &Call) -> Result<Answer, RunError> {
         let whole = read.all.is_some();
         let wanted = plan.page.filter(|_| !whole).and_then(|page| usize::try_from(page).ok());
-        let mut items: Vec<Found> = Vec::new();
+        let FoundItems { mut items, mut broken } = FoundItems::default();
         let mut pages = Pages::new(&bound);
         loop {
             pages.limit(wanted.map(|wanted| wanted - items.len()));
             let Some(page) = pages.next(self).await? else { break };
             let kept = page.iter().filter(|item| bound.keeps(item));
-            items.extend(self.found_all(&plan.returns, kept)?);
+            let found = self.found_all(&plan.returns, kept, Extent::Of(read))?;
+            items.extend(found.items);
+            broken.extend(found.broken);
             let full = match wanted {
                 Some(wanted) => items.len() >= wanted,
                 None => !whole,
@@ -104,7 +115,7 @@ impl Runner {
             }
         }
         let cursor = pages.last().map(|last| cursor::seal(&self.settings.cursor_key, &self.binding(read, call), last));
-        Ok(Answer::Page { items, cursor })
+        Ok(Answer::Page { items, cursor, broken })
     }
 
     async fn count(&self, plan: &ReadPlan, bound: BoundRead) -> Result<Answer, RunError> {
@@ -125,43 +136,67 @@ impl Runner {
     }
 
     async fn collection(&self, read: &Read, plan: &ReadPlan, bound: BoundRead) -> Result<Answer, RunError> {
-        let mut parts: Vec<_> = plan.returns.iter().map(|&entity| (entity, Vec::new())).collect();
+        let mut all = FoundItems::default();
         let mut pages = Pages::new(&bound);
         while let Some(page) = pages.next(self).await? {
-            for item in page.iter().filter(|item| bound.keeps(item)) {
-                if let Some(found) = self.found(&plan.returns, item)?
-                    && let Some((_, items)) = parts.iter_mut().find(|(entity, _)| *entity == found.entity)
-                {
-                    items.push(found);
-                }
-            }
+            self.add_parts(read, plan, page.iter().filter(|item| bound.keeps(item)), &mut all)?;
         }
-        self.whole_collection(read, parts)
+        self.whole_collection(read, plan, all)
     }
 
-    /// Returns a collection, or `NotFound` if a required part is missing.
-    pub(super) fn whole_collection(&self, read: &Read, parts: Vec<(EntityId, Vec<Found>)>) -> Result<Answer, RunError> {
-        let ReadResult::Parts(wanted) = &read.result else { return Ok(Answer::Collection(parts)) };
+    /// Adds items of a collection. A broken one fails the read if the collection has only one of its entity.
+    pub(super) fn add_parts<'a>(
+        &self,
+        read: &Read,
+        plan: &ReadPlan,
+        items: impl Iterator<Item = &'a Item>,
+        all: &mut FoundItems,
+    ) -> Result<(), RunError> {
+        let ReadResult::Parts(parts) = &read.result else { return Ok(()) };
+        let is_single = |name: &str| {
+            let of = |id: EntityId| self.checked.model.entity(id).name == name;
+            parts.iter().any(|(entity, number, _)| *number != Number::Many && entity.is_some_and(of))
+        };
+        for item in items {
+            match self.found(&plan.returns, item, Extent::Of(read)) {
+                Err(RunError::Broken(broken)) if is_single(&broken.entity) => return Err(RunError::Broken(broken)),
+                found => all.add(found)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Groups the items of a collection; returns `NotFound` if a required part is missing.
+    pub(super) fn whole_collection(&self, read: &Read, plan: &ReadPlan, found: FoundItems) -> Result<Answer, RunError> {
+        let FoundItems { items, broken } = found;
+        let mut parts: Vec<(EntityId, Vec<Found>)> = plan.returns.iter().map(|&entity| (entity, Vec::new())).collect();
+        for item in items {
+            if let Some((_, items)) = parts.iter_mut().find(|(entity, _)| *entity == item.entity) {
+                items.push(item);
+            }
+        }
+        let ReadResult::Parts(wanted) = &read.result else { return Ok(Answer::Collection { parts, broken }) };
         let lacks = |entity| parts.iter().all(|(id, items)| Some(*id) != entity || items.is_empty());
         match wanted.iter().find(|(entity, number, _)| *number == Number::One && lacks(*entity)) {
             Some((entity, _, _)) => {
                 Err(RunError::NotFound(entity.map(|id| self.checked.model.entity(id).name.clone()).unwrap_or_default()))
             }
-            None => Ok(Answer::Collection(parts)),
+            None => Ok(Answer::Collection { parts, broken }),
         }
     }
 
     /// Reads items by their keys, in chunks that the service accepts, and retries unprocessed keys.
-    async fn batch(&self, plan: &ReadPlan, mut bound: BoundRead) -> Result<Answer, RunError> {
+    async fn batch(&self, read: &Read, plan: &ReadPlan, mut bound: BoundRead) -> Result<Answer, RunError> {
         let Some(ReadRequest::BatchGet(batch)) = bound.request.take() else {
-            return Ok(Answer::Page { items: Vec::new(), cursor: None });
+            return Ok(Answer::Page { items: Vec::new(), cursor: None, broken: Vec::new() });
         };
         let mut items = Vec::new();
         for (table, request) in batch.tables {
             self.batch_all(&table, &request, &mut items).await?;
         }
         let kept = items.iter().filter(|item| bound.keeps(item));
-        Ok(Answer::Page { items: self.found_all(&plan.returns, kept)?, cursor: None })
+        let found = self.found_all(&plan.returns, kept, Extent::Of(read))?;
+        Ok(Answer::Page { items: found.items, cursor: None, broken: found.broken })
     }
 
     /// Reads one page, and checks that it ends after its start.

@@ -17,12 +17,15 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 
 impl Runner {
     /// Creates the missing tables with their indexes, streams and TTL, and the intent table if the model cascades.
-    /// Returns the names of the created tables. Leaves existing tables unchanged.
+    /// Returns the names of the created tables. Leaves existing tables unchanged. Before that, creates the table of
+    /// accepted models, which is not listed, and accepts the model.
     ///
     /// # Errors
     ///
-    /// Returns an error if the store rejects a table.
+    /// Returns an error if the store rejects a table, and [`RunError::NotAccepted`] if it does not accept the model.
     pub async fn create_tables(&self) -> Result<Vec<String>, RunError> {
+        self.create_model_table().await?;
+        self.accept().await?;
         let nobody = Call::default();
         let inputs = self.inputs(&nobody);
         let mut made = Vec::new();

@@ -291,13 +291,15 @@ async fn apply(served: &Served, pattern: Pattern<'_>, call: Call, key: Option<&s
             None => served.runner().await?.write(pattern.name(), &call).await,
         }
     };
-    let item = whole(work).await?.map_err(|error| Problem::of(error, model))?;
+    let item = whole(work).await?.map_err(|error| Problem::of(error, model).without_key())?;
     if matches!(pattern, Pattern::Write(write) if write.result.is_none()) {
         return Ok((204, Vec::new()));
     }
     match item {
         Some(item) => Ok(found(&json::found(model, &item))),
         None if pattern.may_be_none() => Ok(found(&Value::Null)),
+        // A repeated call of a caller who is no longer permitted: the write was applied, and its item is not shown.
+        None if key.is_some() => Ok((204, Vec::new())),
         None => Err(Problem::new(problem::NOT_FOUND, "the write was applied; its item was deleted immediately after")),
     }
 }

@@ -14,6 +14,7 @@
 //! A `flow` of an application is called like a write and runs its own code. `live` serves subscriptions to reads.
 //! `openapi` describes a model for clients, `difference` compares two versions of a model.
 
+pub(crate) mod accepted;
 mod answer;
 mod arguments;
 mod caller;

@@ -69,6 +69,11 @@ impl Models {
         self.read().values().any(|entry| entry.make.is_none())
     }
 
+    /// Returns the models that are in use; one that is created on first use is missing until then.
+    pub(crate) fn all(&self) -> Vec<Arc<Served>> {
+        self.read().values().filter_map(|entry| entry.served.get().cloned()).collect()
+    }
+
     pub(super) fn get(&self, name: &str) -> Option<Arc<Served>> {
         // Release the lock before running the constructor, which takes a while.
         let entry = self.read().get(name).cloned();

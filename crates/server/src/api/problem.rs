@@ -6,7 +6,8 @@ use keyform_core::ErrorCode;
 use keyform_core::error::Detail;
 use keyform_flow::Throttled;
 use keyform_language::schema::Model;
-use keyform_runtime::run::{Found, RunError, json};
+use keyform_runtime::accept::Reason;
+use keyform_runtime::run::{BrokenItem, Found, RunError, json};
 use serde_json::{Map, Value};
 
 /// Problem document and the header that goes with it.
@@ -16,6 +17,8 @@ pub(super) struct Problem {
     detail: String,
     outcome: Option<String>,
     item: Option<Box<Value>>,
+    /// Members that name a broken item: `table`, `key` and `field`.
+    broken: Option<Box<Map<String, Value>>>,
     header: Option<(&'static str, Cow<'static, str>)>,
 }
 
@@ -42,14 +45,16 @@ pub(super) const NOT_RUNNABLE: Sort = &("not-runnable", 501, "The store cannot r
 pub(super) const BUSY: Sort = &("busy", 503, "Too many concurrent writes");
 pub(super) const OVERLOADED: Sort = &("overloaded", 503, "Server overloaded");
 pub(super) const DEADLINE: Sort = &("deadline", 504, "Flow stopped at its deadline");
+pub(super) const BROKEN_ITEM: Sort = &("broken-item", 500, "Stored item does not fit the model");
 pub(super) const INTERNAL: Sort = &("internal", 500, "Internal server error");
 pub(super) const UNKNOWN: Sort = &("outcome-unknown", 504, "Outcome of the write unknown");
 pub(super) const UNAVAILABLE: Sort = &("unavailable", 503, "Store unavailable");
+pub(super) const NOT_ACCEPTED: Sort = &("model-not-accepted", 503, "Model not accepted by the store");
 pub(super) const STORE: Sort = &("store", 502, "Store failed");
 
 impl Problem {
     pub(super) fn new(sort: Sort, detail: impl Into<String>) -> Self {
-        Self { sort, detail: detail.into(), outcome: None, item: None, header: None }
+        Self { sort, detail: detail.into(), outcome: None, item: None, broken: None, header: None }
     }
 
     /// Returns the last segment of the type URI.
@@ -88,7 +93,13 @@ impl Problem {
     /// Converts an error inside a flow. A flow calls patterns with its own authority, so the caller must not see the
     /// item of a refusal.
     pub(super) fn of_flow(error: RunError, model: &Model) -> Self {
-        Self { item: None, ..Self::of(error, model) }
+        Self { item: None, ..Self::of(error, model) }.without_key()
+    }
+
+    /// Removes the key of a broken item, for calls that also read items which the caller may not read.
+    pub(super) fn without_key(mut self) -> Self {
+        self.broken.iter_mut().for_each(|broken| drop(broken.remove("key")));
+        self
     }
 
     /// Converts a runner's error. The runner has removed items that the caller may not read; this removes secret
@@ -136,10 +147,30 @@ impl Problem {
                 )
             }
             RunError::NotChecked => Self::new(INTERNAL, detail),
+            // The findings name key templates: the operator finds them in the log.
+            RunError::NotAccepted(why) => {
+                tracing::debug!(model = model.name, "{why}");
+                let detail = match why.reason {
+                    Reason::Superseded => {
+                        "the store has accepted a newer version of this model that is not compatible with the one of \
+                        this instance, which no longer serves it"
+                    }
+                    Reason::Breaking(_) | Reason::Unfinished(_) | Reason::Unreadable(_) => {
+                        "the store has items of another version of this model, which this one would not find"
+                    }
+                };
+                Self::new(NOT_ACCEPTED, detail)
+            }
             // The reason may contain internal names: log it, do not send it.
             RunError::Unknown(why) => {
                 tracing::error!(model = model.name, "{why}");
                 Self::new(UNKNOWN, "the store did not confirm whether the write was applied: check before you retry")
+            }
+            RunError::Broken(broken) => {
+                let members = members(broken);
+                let key = members.get("key").map(ToString::to_string);
+                tracing::error!(model = model.name, table = broken.table, key, "{detail}");
+                Self { broken: Some(Box::new(members)), ..Self::new(BROKEN_ITEM, detail) }
             }
             // Only the operator needs to know which key is missing.
             RunError::Sealing(failed) => {
@@ -175,6 +206,15 @@ impl Problem {
         if let Some(item) = &self.item {
             body.insert("item".to_owned(), Value::clone(item));
         }
+        body.extend(self.broken.iter().flat_map(|broken| (**broken).clone()));
         Value::Object(body).to_string().into_bytes()
     }
+}
+
+/// Returns the members of a problem that name a broken item.
+fn members(broken: &BrokenItem) -> Map<String, Value> {
+    let key = broken.key.iter().map(|(name, value)| (name.clone(), json::to_json(value))).collect();
+    let table = ("table".to_owned(), broken.table.as_str().into());
+    let field = ("field".to_owned(), broken.field.as_str().into());
+    Map::from_iter([table, ("key".to_owned(), Value::Object(key)), field])
 }

@@ -106,6 +106,11 @@ impl Served {
         &self.model().name
     }
 
+    /// Returns the number of broken items that were read, by entity.
+    pub(crate) fn broken_items(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.runner.broken_items()
+    }
+
     pub(super) fn checked(&self) -> &Checked {
         self.runner.checked()
     }
@@ -136,6 +141,11 @@ impl Served {
             self.answers.get_or_try_init(async || self.runner.create_answer_table().await.map(drop)).await?;
         }
         self.runner().await
+    }
+
+    /// Returns whether the store still accepts the model.
+    pub(super) async fn ensure_accepted(&self) -> Result<(), RunError> {
+        self.runner.ensure_accepted().await
     }
 
     /// Resumes cascades that another instance started and did not finish.

@@ -124,7 +124,7 @@ pub async fn all(runner: &Runner, name: &str, arguments: &[(&str, &str)]) -> Vec
     let mut call = call(arguments);
     let mut all = Vec::new();
     loop {
-        let Answer::Page { items, cursor } = runner.read(name, &call).await.unwrap() else { panic!("no page") };
+        let Answer::Page { items, cursor, .. } = runner.read(name, &call).await.unwrap() else { panic!("no page") };
         all.extend(items.into_iter().map(|found| found.fields.into()));
         match cursor {
             Some(cursor) => call.cursor = Some(cursor),

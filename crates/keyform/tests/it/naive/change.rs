@@ -2,7 +2,10 @@
 
 use keyform::{AttributeValue, Attributes};
 use keyform_language::document::ast::Verb;
-use keyform_language::schema::{Action, Change, ChangeKind, Entity, Expr, ExprKind, Field, FieldId, PathStep, Type};
+use keyform_language::schema::{
+    Action, Change, ChangeKind, Entity, Expr, ExprKind, Field, FieldId, PathStep, Type, limit,
+};
+use keyform_runtime::run;
 
 use super::Refusal;
 use super::value::{Scope, added};
@@ -29,6 +32,49 @@ pub fn new_item(scope: &Scope<'_>, entity: &Entity, action: &Action) -> Attribut
     }
     *scope.item.borrow_mut() = None;
     fields
+}
+
+/// Refuses an item with a value that does not fit the type of its field.
+pub fn check_types(entity: &Entity, fields: &Attributes) -> Result<(), Refusal> {
+    let fits = |field: &Field| match fields.get(&field.name) {
+        Some(AttributeValue::Null) => field.null || matches!(field.kind, Type::Json),
+        Some(value) => run::fits(value, &field.kind),
+        None => true,
+    };
+    if entity.fields.iter().all(fits) { Ok(()) } else { Err(Refusal::Impossible) }
+}
+
+/// Returns the fields of an item that replaces another: it keeps the time of creation and has the next version.
+pub fn replacing(
+    entity: &Entity,
+    action: &Action,
+    made: &Attributes,
+    before: Option<&Attributes>,
+) -> Result<Attributes, Refusal> {
+    keeps_immutable(entity, action, before, made)?;
+    let mut after = made.clone();
+    for field in limit::continued(entity).into_iter().map(|id| entity.field(id)) {
+        let Some(old) = before.and_then(|before| before.get(&field.name)) else { continue };
+        let value = if field.flags.version.is_some() { added(old, &1.into(), false) } else { old.clone() };
+        after.insert(field.name.clone(), value);
+    }
+    Ok(after)
+}
+
+/// Refuses to replace an immutable value with another.
+pub fn keeps_immutable(
+    entity: &Entity,
+    action: &Action,
+    before: Option<&Attributes>,
+    after: &Attributes,
+) -> Result<(), Refusal> {
+    for field in limit::kept(entity, action).into_iter().map(|id| &entity.field(id).name) {
+        let old = before.and_then(|before| before.get(field));
+        if old.is_some() && old != after.get(field) {
+            return Err(Refusal::Named(limit::changed_name(field)));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the fields of an item after a change; expressions see the values before it.
@@ -79,8 +125,9 @@ fn apply(scope: &Scope<'_>, entity: &Entity, change: &Change, after: &mut Attrib
         Some(AttributeValue::M(inner)) => Some(inner),
         _ => None,
     });
-    let parent = parent.ok_or(Refusal::Impossible)?;
+    let Some(parent) = parent else { return Err(missing_parent(field, change)) };
     let before = parent.get(&last).cloned();
+    let old_len = parent.len();
     let is_whole = change.path().is_empty();
     let default = || field.default.as_ref().filter(|_| is_whole && field.flags.version.is_none());
     let or_default = || before.clone().or_else(|| default().and_then(|expr| scope.value(expr, &field.kind)));
@@ -96,7 +143,7 @@ fn apply(scope: &Scope<'_>, entity: &Entity, change: &Change, after: &mut Attrib
             let Some(AttributeValue::L(mut list)) = or_default().or(Some(AttributeValue::L(Vec::new()))) else {
                 return Err(Refusal::Impossible);
             };
-            list.push(scope.value(expr, &Type::Unknown).ok_or(Refusal::Impossible)?);
+            list.extend(appended(scope, expr, &kind));
             Some(AttributeValue::L(list))
         }
         ChangeKind::Add(expr) => {
@@ -109,11 +156,64 @@ fn apply(scope: &Scope<'_>, entity: &Entity, change: &Change, after: &mut Attrib
         }
         ChangeKind::Remove => None,
     };
+    let is_counted = change.is_cumulative() || matches!(&change.kind, ChangeKind::Set(expr) if limit::is_sum(expr));
+    let fits = value.as_ref().is_none_or(|value| matches!(kind, Type::Unknown) || run::fits(value, &kind));
     match value {
         Some(value) => drop(parent.insert(last, value)),
         None => drop(parent.remove(&last)),
     }
+    let holder = limit::holder(field, change).and_then(limit::elements);
+    let has_room = parent.len() <= old_len || holder.is_none_or(|bounds| bounds.allow(parent.len()));
+    match (fits, has_room) {
+        (true, true) => Ok(()),
+        (false, _) if !is_counted => Err(Refusal::Impossible),
+        _ => Err(Refusal::Named(limit::out_of_bounds_name(&field.name, change.path()))),
+    }
+}
+
+/// Returns the elements that an `append` adds: one, or those of a list.
+fn appended(scope: &Scope<'_>, expr: &Expr, kind: &Type) -> Vec<AttributeValue> {
+    let is_one = matches!(kind.resolved(), Type::List(of, _) if matches!(of.resolved(), Type::List(..) | Type::Json));
+    match scope.value(expr, &Type::Unknown) {
+        Some(AttributeValue::L(parts)) if !is_one => parts,
+        other => other.into_iter().collect(),
+    }
+}
+
+/// Refuses a call whose values do not fit the fields that they are for, before any item is looked at.
+pub fn check_values(scope: &Scope<'_>, entity: &Entity, action: &Action) -> Result<(), Refusal> {
+    for change in &action.changes {
+        let Some(field) = change.field.map(|id| entity.field(id)) else { continue };
+        let Some(kind) = limit::at(&field.kind, change.path()) else { continue };
+        let of = if let Type::List(of, _) | Type::Set(of, _) = kind.resolved() { of } else { &Type::Unknown };
+        let all = |parts: Vec<AttributeValue>| parts.iter().all(|part| run::fits(part, of));
+        let fits = match &change.kind {
+            ChangeKind::Set(expr) if limit::is_sum(expr) || expr.has_own_fields() => true,
+            ChangeKind::Set(expr) => scope
+                .value(expr, kind)
+                .is_none_or(|value| matches!(value, AttributeValue::Null) && field.null || run::fits(&value, kind)),
+            ChangeKind::Increase(expr) | ChangeKind::Decrease(expr) => {
+                scope.value(expr, kind).is_none_or(|value| run::fits(&value, &limit::operand(kind)))
+            }
+            ChangeKind::Append(expr) => all(appended(scope, expr, kind)),
+            ChangeKind::Add(expr) | ChangeKind::Take(expr) => {
+                all(scope.value(expr, &Type::Unknown).map(members).unwrap_or_default())
+            }
+            ChangeKind::Remove => true,
+        };
+        if !fits {
+            return Err(Refusal::Impossible);
+        }
+    }
     Ok(())
+}
+
+/// Returns the refusal of a change inside a value that is absent.
+fn missing_parent(field: &Field, change: &Change) -> Refusal {
+    match limit::has_parent(field, change.path(), Verb::Update) {
+        true => Refusal::Conflict,
+        false => Refusal::Named(limit::missing_name(&field.name, limit::parent(change.path()))),
+    }
 }
 
 /// Returns the type that a path step leads to.

@@ -105,7 +105,8 @@ impl Pass<'_> {
                         _ => Vec::new(),
                     };
                     let most = each.max.map_or(usize::MAX, |max| max as usize);
-                    for element in list.into_iter().take(most) {
+                    assert!(list.len() <= most, "a list longer than its `max` is refused before");
+                    for element in list {
                         self.scope.elements.push(element);
                         self.steps(&each.steps, each_action)?;
                         self.scope.elements.pop();
@@ -121,8 +122,16 @@ impl Pass<'_> {
         let id = action.entity.expect("the entity is known");
         let entity = self.scope.call.model.entity(id);
         let key = match action.verb {
-            Verb::Create | Verb::Put => change::new_item(&self.scope, entity, action),
-            _ => self.scope.fields(id, &action.keys),
+            Verb::Create | Verb::Put => {
+                let made = change::new_item(&self.scope, entity, action);
+                change::check_types(entity, &made)?;
+                made
+            }
+            Verb::Update | Verb::Upsert => {
+                change::check_values(&self.scope, entity, action)?;
+                self.scope.fields(id, &action.keys)
+            }
+            Verb::Delete | Verb::Check => self.scope.fields(id, &action.keys),
         };
         let names = key_names(entity);
         let key: Attributes = key.into_iter().filter(|(name, _)| names.contains(&name.as_str())).collect();
@@ -143,10 +152,24 @@ impl Pass<'_> {
             _ => self.scope.fields(id, &action.keys),
         };
         let before = self.state.living(call, id, &made).map(|stored| stored.fields.clone());
+        if before.as_ref().is_some_and(|before| self.differs(action, before)) {
+            // An item that differs is absent for this write, and no write of it may take its place.
+            if matches!(action.verb, Verb::Put | Verb::Upsert) || !self.scope.elements.is_empty() {
+                return Err(refusal(action.outcome.as_ref()));
+            }
+            return self.demands(action, None);
+        }
         self.demands(action, before.as_ref())?;
         let after = match action.verb {
-            Verb::Create | Verb::Put => Some(made.clone()),
-            Verb::Update | Verb::Upsert => Some(change::changed(&self.scope, entity, action, &made, before.as_ref())?),
+            Verb::Create | Verb::Put => {
+                let replaced = before.as_ref().filter(|_| action.verb == Verb::Put && self.write.batch.is_none());
+                Some(change::replacing(entity, action, &made, replaced)?)
+            }
+            Verb::Update | Verb::Upsert => {
+                let after = change::changed(&self.scope, entity, action, &made, before.as_ref())?;
+                change::keeps_immutable(entity, action, before.as_ref(), &after)?;
+                Some(after)
+            }
             Verb::Delete => None,
             Verb::Check => return Ok(()),
         };
@@ -173,6 +196,16 @@ impl Pass<'_> {
             None => {}
         }
         Ok(())
+    }
+
+    /// Returns whether a stored item lacks a value that the step names besides its key.
+    fn differs(&self, action: &Action, before: &Attributes) -> bool {
+        let entity = self.scope.call.model.entity(action.entity.expect("the entity is known"));
+        action.equalities.iter().any(|equality| {
+            let field = entity.field(equality.field);
+            let wanted = self.scope.value(&equality.value, &field.kind);
+            wanted.is_none() || wanted.as_ref() != before.get(&field.name)
+        })
     }
 
     fn demands(&self, action: &Action, before: Option<&Attributes>) -> Result<(), Refusal> {

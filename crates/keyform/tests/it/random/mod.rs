@@ -4,6 +4,8 @@
 //! An entity belongs to a tenant, a person, both, a group (whose members a guard checks), or everyone. The rest is
 //! random: fields of all types, optional ones, defaults, versions, unique values, references, an index.
 
+pub mod types;
+
 use keyform_scenario::Dice;
 
 /// Pattern: the text before its permission, the permission, and the text after it.

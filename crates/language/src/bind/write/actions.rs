@@ -11,10 +11,11 @@ use super::super::evaluate::Scope;
 use super::super::expiry::Expiry;
 use super::super::fields::Fields;
 use super::super::intent::{LEASE_MILLIS, Parent};
+use super::super::limit::Limit;
 use super::super::sealed::Sealer;
 use super::super::update::Changing;
-use super::super::{BindError, item, sentinel, twice};
-use super::demand::Demands;
+use super::super::{BindError, CurrentItem, item, limit, sentinel, twice};
+use super::demand::{self, Demands};
 use super::unique::{self, SentinelAction, UniqueValues, unchanged, values_before};
 use super::walk::{Visited, Visitor, key_of};
 use super::{BoundAction, Clearing, Demand, Refusal};
@@ -83,23 +84,34 @@ impl<'a> Actions<'a> {
             Verb::Put => plan::guarded_fields(entity).collect(),
             _ => unique::set_fields(entity, action).collect(),
         };
-        let fields = item::new_fields(&mut self.scope, entity, action)?;
+        let mut fields = item::new_fields(&mut self.scope, entity, action)?;
         let name = self.scope.inputs.table_name(table);
         let mut before = Fields::new();
         let mut unchanged_tests = Vec::new();
-        if action.verb == Verb::Put && !guarded.is_empty() {
+        let mut limits = Vec::new();
+        let mut strict = None;
+        // The puts of a batch have no conditions.
+        let is_alone = action.verb == Verb::Put && self.plan.request != WriteKind::Batch;
+        if action.verb == Verb::Put && (!guarded.is_empty() || is_alone) {
             let expiry = self.expiry(visited);
-            let current = self.living(&name, &item::key(table, entity, &fields)?, expiry);
+            let key = item::key(table, entity, &fields)?;
+            let current = self.living(&name, &key, expiry);
             before = values_before(entity, &guarded, expiry, current.as_ref(), &Fields::new());
             unchanged_tests = unchanged(entity, &guarded, &before);
+            if is_alone {
+                limits = limit::kept(entity, action, &fields);
+                limits.extend(limit::continued(entity, current.as_ref(), &mut fields));
+                strict = Some(CurrentItem { table: name.clone(), key, item: None });
+            }
         }
         let after = if guarded.is_empty() { Fields::new() } else { fields.clone() };
         let item = self.sealed_item(visited, fields)?;
-        let demands = self.demands(visited, unchanged_tests)?;
+        let demands = self.demands(visited, unchanged_tests, limits)?;
         let condition = demands.condition();
         let put = TransactAction::Put { table: name, item, condition, return_item_on_failure: false };
         let bound = self.push(put, visited.path, demands.list);
         bound.is_new = action.verb == Verb::Create;
+        bound.strict = strict.filter(|_| bound.demands.iter().any(|demand| demand.is_strict));
         self.move_sentinels(visited, &UniqueValues { fields: &guarded, before: &before, after: &after })
     }
 
@@ -134,16 +146,20 @@ impl<'a> Actions<'a> {
             sealer: &sealer,
         };
         let (update, known) = changing.update()?;
+        let limits = changing.limits()?;
         let keys = std::mem::take(&mut self.scope.item);
         let before = values_before(entity, &guarded, expiry, current.as_ref(), &keys);
-        let demands = self.demands(visited, unchanged(entity, &guarded, &before))?;
+        let demands = self.demands(visited, unchanged(entity, &guarded, &before), limits)?;
         let condition = demands.condition();
         let clearing = expiry.filter(|_| action.verb == Verb::Upsert).map(|expiry| {
             let (table, key) = (name.clone(), key.clone());
             Clearing { lives: expiry.lives(), delete: DeleteItem { table, key, options: expiry.is_over().into() } }
         });
+        let is_strict = demands.list.iter().any(|demand| demand.is_strict);
+        let strict = is_strict.then(|| CurrentItem { table: name.clone(), key: key.clone(), item: None });
         let update = TransactAction::Update { table: name, key, update, condition, return_item_on_failure: false };
-        self.push(update, visited.path, demands.list).clearing = clearing;
+        let bound = self.push(update, visited.path, demands.list);
+        (bound.clearing, bound.strict) = (clearing, strict);
         let mut after = keys;
         after.overlay(known);
         self.move_sentinels(visited, &UniqueValues { fields: &guarded, before: &before, after: &after })
@@ -156,9 +172,12 @@ impl<'a> Actions<'a> {
         let name = self.scope.inputs.table_name(table);
         let watched = unique::watched_fields(self.scope.model, visited.id);
         let current = self.living(&name, &key, self.expiry(visited));
+        if self.differs(visited, current.as_ref())? {
+            return Ok(());
+        }
         let before = values_before(entity, &watched, None, current.as_ref(), &keys);
         self.leave_behind(visited, &name, &key, &[&before, &keys]);
-        let demands = self.demands(visited, unchanged(entity, &watched, &before))?;
+        let demands = self.demands(visited, unchanged(entity, &watched, &before), Vec::new())?;
         let condition = demands.condition();
         let delete = TransactAction::Delete { table: name.clone(), key, condition, return_item_on_failure: false };
         self.push(delete, visited.path, demands.list);
@@ -170,10 +189,19 @@ impl<'a> Actions<'a> {
         Ok(())
     }
 
+    /// Returns true if an item that was read differs in a field that it must have: it is treated as absent.
+    fn differs(&self, visited: Visited<'a, '_>, current: Option<&Attributes>) -> Result<bool, BindError> {
+        let Some(current) = current.filter(|_| !visited.action.equalities.is_empty()) else { return Ok(false) };
+        let item = keyform_core::Item::from(current);
+        let tests = demand::equalities(&self.scope, visited.entity, visited.action)?;
+        let has_conditions = !visited.action.conditions.is_empty();
+        Ok(!has_conditions && tests.iter().any(|test| !test.holds(Some(&item))))
+    }
+
     fn check(&mut self, visited: Visited<'a, '_>) -> Result<(), BindError> {
         let keys = item::key_fields(&self.scope, visited.entity, visited.action)?;
         let key = item::key(visited.table, visited.entity, &keys)?;
-        let demands = self.demands(visited, Vec::new())?;
+        let demands = self.demands(visited, Vec::new(), Vec::new())?;
         if let Some(condition) = demands.condition() {
             let table = self.scope.inputs.table_name(visited.table);
             let check = TransactAction::Check { table, key, condition, return_item_on_failure: false };
@@ -206,8 +234,9 @@ impl<'a> Actions<'a> {
         &mut self,
         visited: Visited<'a, '_>,
         unchanged: Vec<keyform_core::expression::Condition>,
+        limits: Vec<Limit>,
     ) -> Result<Demands<'a>, BindError> {
-        let mut demands = Demands::of(&self.scope, visited, unchanged)?;
+        let mut demands = Demands::of(&self.scope, visited, unchanged, limits)?;
         if self.refused.is_none() {
             self.refused = demands.refused.take();
         }

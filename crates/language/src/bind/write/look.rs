@@ -4,6 +4,7 @@ use keyform_core::operation::GetItem;
 
 use crate::document::ast::Verb;
 use crate::plan;
+use crate::schema::{Action, Model, Type, Write, limit};
 
 use super::super::evaluate::Scope;
 use super::super::{BindError, item};
@@ -12,13 +13,16 @@ use super::walk::{Visited, Visitor};
 
 /// Pass that collects reads.
 pub(super) struct Look<'a> {
+    write: &'a Write,
     scope: Scope<'a>,
+    /// True for a batch, whose puts replace items as they are.
+    is_batch: bool,
     pub(super) reads: Vec<GetItem>,
 }
 
 impl<'a> Look<'a> {
-    pub(super) fn new(scope: Scope<'a>) -> Self {
-        Self { scope, reads: Vec::new() }
+    pub(super) fn new(write: &'a Write, scope: Scope<'a>) -> Self {
+        Self { write, scope, is_batch: write.batch.is_some(), reads: Vec::new() }
     }
 }
 
@@ -32,9 +36,14 @@ impl<'a> Visitor<'a> for Look<'a> {
         let is_needed = match action.verb {
             // A new item replaces none, and a check changes none.
             Verb::Create | Verb::Check => false,
-            Verb::Put => plan::guarded_fields(entity).next().is_some(),
+            Verb::Put => {
+                plan::guarded_fields(entity).next().is_some() || !self.is_batch && !limit::continued(entity).is_empty()
+            }
             Verb::Update | Verb::Upsert => plan::moved_fields(table, entity, action).next().is_some(),
-            Verb::Delete => !unique::watched_fields(self.scope.model, visited.id).is_empty(),
+            Verb::Delete => {
+                !unique::watched_fields(self.scope.model, visited.id).is_empty()
+                    || visited.path.len() == 1 && may_be_foreign(self.scope.model, self.write, action)
+            }
         };
         if !is_needed {
             return Ok(());
@@ -48,4 +57,16 @@ impl<'a> Visitor<'a> for Look<'a> {
         self.reads.push(GetItem { table, key, consistent: true, ..GetItem::default() });
         Ok(())
     }
+}
+
+/// Returns true if a delete may have to be left out of a request with other actions, because the item differs in a field
+/// that it must have. A single delete needs no read: its condition fails, and nothing else is to be done.
+pub(super) fn may_be_foreign(model: &Model, write: &Write, action: &Action) -> bool {
+    let is_parent = || {
+        let refers = |kind: &Type| matches!(kind, Type::Ref { entity, .. } if *entity == action.entity);
+        model.entities.iter().flat_map(|entity| &entity.fields).any(|field| refers(&field.kind))
+    };
+    action.verb == Verb::Delete
+        && !action.equalities.is_empty()
+        && (write.steps.len() > 1 || write.idempotent.is_some() || is_parent())
 }

@@ -15,11 +15,11 @@ use keyform_core::operation::{DeleteItem, GetItem};
 
 use crate::document::ast::Verb;
 use crate::plan::WritePlan;
-use crate::schema::{Action, Model, Outcome, Write};
+use crate::schema::{Action, Model, Outcome, Write, limit};
 
 use super::evaluate::Scope;
 use super::intent::Parent;
-use super::{BindError, Inputs, WriteOperation, request};
+use super::{BindError, CurrentItem, Inputs, WriteOperation, request};
 
 pub(super) use unique::{unchanged, values_before};
 pub(super) use walk::key_of;
@@ -48,6 +48,8 @@ pub struct BoundAction {
     pub is_new: bool,
     /// Set for an upsert that may meet an expired item.
     pub clearing: Option<Clearing>,
+    /// Address of the item, without the item, if one of the demands is strict.
+    pub strict: Option<CurrentItem>,
 }
 
 /// A condition of an action, with the outcome if it does not hold.
@@ -57,6 +59,12 @@ pub struct Demand {
     pub condition: Condition,
     /// Outcome if the item fails the condition.
     pub refusal: Refusal,
+    /// True for a field that the item must have besides its key. An item that differs is treated as absent: the refusal
+    /// is that of an absent item, and never shows the item.
+    pub is_equality: bool,
+    /// True if the condition is stricter than the model requires, and exact once the item is known: the write is bound
+    /// again with the item that the store returned.
+    pub is_strict: bool,
 }
 
 /// Removal of an expired item that would make an upsert fail (ADR 0017).
@@ -73,11 +81,13 @@ pub struct Clearing {
 pub struct Refusal {
     /// Name in the model; `keep` is a silent success, empty if the model names none.
     pub outcome: String,
+    /// True if a guard of `allow` failed: the caller is not permitted.
+    pub is_permission: bool,
 }
 
 impl Refusal {
     fn of(outcome: Option<&Outcome>) -> Self {
-        Self { outcome: outcome.map(|outcome| outcome.name.clone()).unwrap_or_default() }
+        Self { outcome: outcome.map(|outcome| outcome.name.clone()).unwrap_or_default(), is_permission: false }
     }
 }
 
@@ -101,13 +111,15 @@ pub fn write<'a>(
     let actions::Done { refused, requested, actions, parents } = actions.done()?;
     let operation = match refused {
         Some(_) => None,
-        None => request::of(write, plan, inputs.token.as_ref(), requested),
+        None => request::of(write, plan, inputs.token.as_ref(), requested)?,
     };
     Ok(BoundWrite { operation, actions, refused, parents })
 }
 
-/// Returns the consistent reads that must precede binding: items whose unique values the write changes or removes, and
-/// deleted items whose dependents refer to a field outside the key.
+/// Returns the consistent reads that must precede binding: items whose unique values the write changes or removes,
+/// items that a `put` replaces and whose time of creation or version it continues, deleted items whose dependents refer
+/// to a field outside the key, and deleted items that must have further fields, so that the other steps apply without
+/// them if they differ.
 ///
 /// # Errors
 ///
@@ -117,6 +129,8 @@ pub fn read_first(model: &Model, write: &Write, inputs: &Inputs<'_>) -> Result<V
         action.entity.is_some_and(|entity| {
             crate::plan::guarded_fields(model.entity(entity)).next().is_some()
                 || action.verb == Verb::Delete && !crate::plan::referred_fields(model, entity).is_empty()
+                || look::may_be_foreign(model, write, action)
+                || action.verb == Verb::Put && !limit::continued(model.entity(entity)).is_empty()
         })
     };
     if !write.any_action(&mut |action| may_depend(action)) {
@@ -127,7 +141,7 @@ pub fn read_first(model: &Model, write: &Write, inputs: &Inputs<'_>) -> Result<V
     if walk::refused_by_reads(write, &scope)?.is_some() {
         return Ok(Vec::new());
     }
-    let mut look = look::Look::new(scope);
+    let mut look = look::Look::new(write, scope);
     walk::actions(write, &mut look)?;
     Ok(look.reads)
 }
@@ -226,6 +240,27 @@ mod tests {
         };
         assert!(matches!(tables.as_slice(), [(_, puts)] if puts.len() == 3 && matches!(puts[0], WriteRequest::Put(_))));
         assert_eq!(bound(4).unwrap_err(), BindError::TooMany { list: "`tags`".to_owned(), most: 3 });
+    }
+
+    #[test]
+    fn a_batch_refuses_what_it_cannot_send() {
+        const UNCHECKED: &str = r#"
+            model tags
+            table Tags { key tag }
+            entity Tag in Tags { tag: slug(1..20)  owner: slug(1..20) }
+            write make(tag, owner) batch { create Tag {} else Exists }
+            write drop(tag, by: slug(1..20)) batch { delete Tag(tag) if owner = by else NotYours }
+            write give(tag, owner) batch { update Tag(tag) { owner = owner } }
+            write look(tag, by: slug(1..20)) batch { check Tag(tag) exists else Unknown  put Tag { tag = by, owner = by } }
+            write fine(tag) batch { delete Tag(tag) }
+        "#;
+        let checked = Checked::read(UNCHECKED);
+        let sample = Sample::new(&checked.model);
+        for (write, plan) in checked.model.writes.iter().zip(&checked.plans.writes) {
+            let inputs = sample.of_write(write).unwrap();
+            let bound = super::write(&checked.model, write, plan.as_ref().unwrap(), &inputs);
+            assert_eq!(bound.is_ok(), write.name == "fine", "{}: {bound:?}", write.name);
+        }
     }
 
     #[test]

@@ -84,7 +84,9 @@ fn set_expiry(action: &Action, expiry: Expiry<'_>, after: &Fields, whole: &mut F
 /// Returns the demand of a claim: its sentinel must not exist.
 pub(super) fn demand_of(claim: &TransactAction, refusal: Refusal) -> Option<Demand> {
     match claim {
-        TransactAction::Put { condition, .. } => condition.clone().map(|condition| Demand { condition, refusal }),
+        TransactAction::Put { condition, .. } => {
+            condition.clone().map(|condition| Demand { condition, refusal, is_equality: false, is_strict: false })
+        }
         TransactAction::Update { .. } | TransactAction::Delete { .. } | TransactAction::Check { .. } => None,
     }
 }
@@ -93,8 +95,8 @@ pub(super) fn demand_of(claim: &TransactAction, refusal: Refusal) -> Option<Dema
 /// after the field.
 fn taken(entity: &Entity, field: FieldId, action: &Action) -> Refusal {
     match (action.verb, &action.outcome) {
-        (Verb::Create, Some(outcome)) => Refusal { outcome: outcome.name.clone() },
-        _ => Refusal { outcome: taken_name(&entity.field(field).name) },
+        (Verb::Create, Some(outcome)) => Refusal { outcome: outcome.name.clone(), is_permission: false },
+        _ => Refusal { outcome: taken_name(&entity.field(field).name), is_permission: false },
     }
 }
 

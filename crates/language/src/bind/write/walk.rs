@@ -47,12 +47,10 @@ fn steps<'a>(
             WriteStep::For(each) => {
                 let list = elements(visitor.scope().typed(&each.list, &Type::Unknown)?);
                 let most = each.max.and_then(|max| usize::try_from(max).ok()).unwrap_or(usize::MAX);
-                if list.len() > most
-                    && let Some(list) = argument_of(write, &each.list)
-                {
-                    return Err(BindError::TooMany { list, most });
+                if list.len() > most {
+                    return Err(BindError::TooMany { list: name_of(write, &each.list), most });
                 }
-                for element in list.into_iter().take(most) {
+                for element in list {
                     visitor.scope().elements.push(element);
                     steps(write, &each.steps, path, visitor)?;
                     visitor.scope().elements.pop();
@@ -72,11 +70,18 @@ fn visit<'a>(action: &'a Action, path: &[usize], visitor: &mut impl Visitor<'a>)
     visitor.visit(Visited { action, path, id, entity, table })
 }
 
-/// Returns the name of the argument that a list comes from. Lists that were read have none: the author limits those in
-/// the model.
-fn argument_of(write: &Write, list: &Expr) -> Option<String> {
-    let ExprKind::ValuePath(ValuePath { origin: Origin::Parameter(number), .. }) = &list.kind else { return None };
-    write.parameters.get(*number).map(|parameter| format!("`{}`", parameter.field_name))
+/// Returns the name of the argument or `let` that a list comes from.
+fn name_of(write: &Write, list: &Expr) -> String {
+    let name = match &list.kind {
+        ExprKind::ValuePath(ValuePath { origin: Origin::Parameter(number), .. }) => {
+            write.parameters.get(*number).map(|parameter| &parameter.field_name)
+        }
+        ExprKind::ValuePath(ValuePath { origin: Origin::Let { number, .. }, .. }) => {
+            write.lets.get(*number).map(|binding| &binding.name)
+        }
+        _ => None,
+    };
+    name.map_or_else(|| "a list".to_owned(), |name| format!("`{name}`"))
 }
 
 /// Returns the elements a `for` iterates over; empty for a value that is not a list or set.

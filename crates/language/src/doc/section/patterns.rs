@@ -5,6 +5,7 @@ use crate::doc::block::Page;
 use crate::document::ast::Verb;
 use crate::plan::{Filter, ReadOutcome, ReadPlan, WritePlan, words as plan_words};
 use crate::schema::{Action, Model, Parameter, Permission, Read, Write, words};
+use crate::surface::Pattern;
 
 use super::code;
 
@@ -100,7 +101,7 @@ fn write_row(checked: &Checked, write: &Write, plan: Option<&WritePlan>) -> Vec<
         code(&format!("{}({})", write.name, parameters(&write.parameters))),
         request.to_owned(),
         lets.chain(actions).collect::<Vec<_>>().join(", "),
-        outcomes(write).join(", "),
+        outcomes(checked, write).join(", "),
         who(checked, write.allow.as_ref()),
     ]
 }
@@ -118,19 +119,6 @@ fn step(model: &Model, action: &Action) -> String {
 }
 
 /// Returns the outcome names of a write, each once.
-fn outcomes(write: &Write) -> Vec<String> {
-    let lets = write.lets.iter().filter_map(|read| read.outcome.as_ref());
-    let requires = write.requires.iter().filter_map(|require| require.outcome.as_ref());
-    let actions = write.actions();
-    let of_actions = actions.iter().flat_map(|action| {
-        action.conditions.iter().filter_map(|condition| condition.outcome.as_ref()).chain(action.outcome.as_ref())
-    });
-    let mut names: Vec<String> = Vec::new();
-    for outcome in lets.chain(requires).chain(of_actions) {
-        let name = code(&outcome.name);
-        if outcome.name != "keep" && !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
+fn outcomes(checked: &Checked, write: &Write) -> Vec<String> {
+    Pattern::Write(write).outcomes(checked).iter().map(|name| code(name)).collect()
 }

@@ -1,7 +1,7 @@
 //! Parses the declarations of a file.
 
 use crate::diagnostic::Diagnostic;
-use crate::document::ast::{Allow, CallerField, Declaration, DeclarationKind, Document, Name};
+use crate::document::ast::{Allow, CallerField, Declaration, DeclarationKind, Document, Name, Unscoped};
 use crate::document::token::Kind;
 use crate::span::Span;
 
@@ -85,7 +85,12 @@ impl Parser<'_> {
                 let name = parser.name("the name of a claim, as in `caller userId: ulid`")?;
                 parser.expect_mark(":", "and the type of the claim")?;
                 let kind = parser.type_ref();
-                Ok(CallerField { name, kind })
+                let global = if parser.eat_word("global") {
+                    Some(parser.quoted("the reason in quotes, as in `admin: bool global \"our support\"`")?)
+                } else {
+                    None
+                };
+                Ok(CallerField { name, kind, global })
             },
         )
     }
@@ -97,6 +102,13 @@ impl Parser<'_> {
         Ok(Allow { code, reason })
     }
 
+    /// Parses the entity and the reason after `unscoped`.
+    pub(super) fn unscoped(&mut self) -> Parsed<Unscoped> {
+        let entity = self.name_here("an entity, as in `unscoped User \"profiles are public\"`")?;
+        let reason = self.quoted("the reason in quotes")?;
+        Ok(Unscoped { entity, reason })
+    }
+
     /// Returns true if a code and a reason come next.
     pub(super) fn at_code(&self) -> bool {
         self.code_at(0)
@@ -105,7 +117,7 @@ impl Parser<'_> {
     /// Same as [`Self::at_code`], `distance` tokens ahead. `not "text"` is a condition, not a code.
     pub(super) fn code_at(&self, distance: usize) -> bool {
         let code = self.peek_at(distance);
-        let operator = code.kind == Kind::Word && RESERVED.contains(&code.text.as_str());
+        let operator = code.kind == Kind::Word && (RESERVED.contains(&code.text.as_str()) || code.text == "held");
         code.is_name() && !operator && self.peek_at(distance + 1).kind == Kind::Text
     }
 

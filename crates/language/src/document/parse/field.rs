@@ -18,7 +18,7 @@ pub(crate) static TYPES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
 });
 
 /// Keywords of flags.
-pub(crate) const FLAGS: [&str; 14] = [
+pub(crate) const FLAGS: [&str; 17] = [
     "unique",
     "version",
     "created",
@@ -33,6 +33,9 @@ pub(crate) const FLAGS: [&str; 14] = [
     "keep",
     "snapshot",
     "refresh",
+    "internal",
+    "bearer",
+    "grants",
 ];
 
 impl Parser<'_> {
@@ -334,6 +337,9 @@ fn flag_kind(word: &str, per: Vec<Name>) -> FlagKind {
         "keep" => FlagKind::Keep,
         "snapshot" => FlagKind::Snapshot,
         "refresh" => FlagKind::Refresh,
+        "internal" => FlagKind::Internal,
+        "bearer" => FlagKind::Bearer,
+        "grants" => FlagKind::Grants,
         _ => FlagKind::Unique(per),
     }
 }

@@ -3,6 +3,7 @@
 use crate::document::ast::{Guard, ItemRef, Name, Parameter, Permission, Test};
 use crate::document::token::Kind;
 
+use super::expression::RESERVED;
 use super::{Parsed, Parser};
 
 impl Parser<'_> {
@@ -130,7 +131,33 @@ impl Parser<'_> {
         if alone && self.eat_word("system") {
             return Ok(Permission::System);
         }
-        self.expression().map(Permission::When)
+        let held = self.at_held();
+        if held {
+            self.bump();
+        }
+        let condition = self.expression()?;
+        if held {
+            return Ok(Permission::Held(condition));
+        }
+        if self.at_word("before") && self.peek_at(1).kind == Kind::Text {
+            self.bump();
+            return Ok(Permission::Before(condition, self.quoted("the reason in quotes")?));
+        }
+        Ok(Permission::When(condition))
+    }
+
+    /// Returns true if `held` comes next as a keyword: a condition follows on the same line.
+    fn at_held(&self) -> bool {
+        let next = self.peek_at(1);
+        let begins_value = ["not", "true", "false", "none", "absent", "exists"].contains(&next.text.as_str());
+        let operator = next.kind == Kind::Word && !begins_value && RESERVED.contains(&next.text.as_str());
+        let begins = match next.kind {
+            Kind::Text | Kind::Number => true,
+            // `held(x)` calls a guard, `held (x)` does not.
+            Kind::Mark("(" | "[") => next.span.start > self.peek().span.end,
+            _ => next.is_name() && !operator,
+        };
+        self.at_word("held") && begins && !next.first
     }
 
     /// Parses `else Outcome`, if it comes next.

@@ -7,8 +7,10 @@ use crate::span::Span;
 use super::{Parsed, Parser};
 
 /// Keywords that begin a clause of a read.
-const CLAUSES: [&str; 13] =
-    ["via", "newest", "oldest", "ordered", "page", "all", "strong", "where", "select", "scan", "with", "key", "allow"];
+const CLAUSES: [&str; 14] = [
+    "via", "newest", "oldest", "ordered", "page", "all", "strong", "where", "select", "scan", "with", "key", "allow",
+    "unscoped",
+];
 
 impl Parser<'_> {
     /// Parses the rest of a `read` declaration. Once the name and the parameters are known, the read becomes part of
@@ -136,6 +138,7 @@ impl Parser<'_> {
                 ReadClause::WithExpired
             }
             "key" => ReadClause::Key(self.key_condition()?),
+            "unscoped" => ReadClause::Unscoped(self.unscoped()?),
             _ if self.at_code() => ReadClause::Allow(self.allow()?),
             _ => ReadClause::Permit(self.permission()?),
         })
@@ -222,6 +225,6 @@ fn clause_word(clause: &ReadClause) -> Option<&'static str> {
         ReadClause::Key(_) => "`key`",
         ReadClause::Rate(_) => "the rate",
         ReadClause::Permit(_) => "the permission (`allow`)",
-        ReadClause::Allow(_) => return None,
+        ReadClause::Unscoped(_) | ReadClause::Allow(_) => return None,
     })
 }

@@ -28,6 +28,9 @@ pub(super) const NO_MODEL: Code = Code("S15");
 /// Maximum length of a word for which a suggestion is computed.
 const WORD_MAX: usize = 40;
 
+/// Syntax errors that are reported. A file that is no model has one at every line.
+const MISTAKES_MAX: usize = 100;
+
 /// A syntax error, with the end of the token before it.
 #[derive(Debug)]
 pub(super) struct Mistake {
@@ -155,6 +158,7 @@ impl Parser<'_> {
         let mut all: Vec<Diagnostic> =
             lexical.into_iter().chain(independent.map(|mistake| mistake.diagnostic)).collect();
         all.sort_by_key(|diagnostic| (diagnostic.primary.span, diagnostic.code));
+        all.truncate(MISTAKES_MAX);
         all
     }
 }

@@ -2,8 +2,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{
-    Action, Block, Change, Condition, Expr, For, Let, Line, Notes, Permission, Presence, Require, Step, Verb, Write,
-    WriteClause,
+    Action, Block, Change, Condition, Expr, For, Let, Line, Notes, Presence, Require, Step, Verb, Write, WriteClause,
 };
 use crate::document::token::Kind;
 use crate::span::Span;
@@ -13,15 +12,15 @@ use super::report::UNEXPECTED;
 use super::{Parsed, Parser};
 
 /// Keywords that begin a clause of a write.
-const CLAUSES: [&str; 3] = ["idempotent", "batch", "allow"];
+const CLAUSES: [&str; 4] = ["idempotent", "batch", "allow", "unscoped"];
 /// Keywords that begin a step.
-pub(crate) const STEPS: [&str; 10] =
-    ["let", "allow", "require", "create", "put", "update", "upsert", "delete", "check", "for"];
+pub(crate) const STEPS: [&str; 11] =
+    ["let", "allow", "unscoped", "require", "create", "put", "update", "upsert", "delete", "check", "for"];
 
-/// A clause before the brace. The parser also accepts a permission there, and moves it into the body.
+/// A clause before the brace. The parser also accepts `allow` and `unscoped` there, and moves them into the body.
 enum Clause {
     Own(WriteClause),
-    Permit(Permission),
+    Moved(Step),
 }
 
 impl Parser<'_> {
@@ -58,8 +57,8 @@ impl Parser<'_> {
                 Some(Line { notes, value: Clause::Own(value), span }) => {
                     clauses.push(Line { notes: Notes { gap: false, ..notes }, value, span });
                 }
-                Some(Line { notes, value: Clause::Permit(value), span }) => {
-                    permits.push(Line { notes: Notes { gap: false, ..notes }, value: Step::Permit(value), span });
+                Some(Line { notes, value: Clause::Moved(value), span }) => {
+                    permits.push(Line { notes: Notes { gap: false, ..notes }, value, span });
                 }
                 None => self.next_clause(),
             }
@@ -90,8 +89,9 @@ impl Parser<'_> {
         Ok(match self.keyword("a clause of a write or `{`", &CLAUSES)? {
             "idempotent" => Clause::Own(WriteClause::Idempotent),
             "batch" => Clause::Own(WriteClause::Batch),
+            "unscoped" => Clause::Moved(Step::Unscoped(self.unscoped()?)),
             _ if self.at_code() => Clause::Own(WriteClause::Allow(self.allow()?)),
-            _ => Clause::Permit(self.permission()?),
+            _ => Clause::Moved(Step::Permit(self.permission()?)),
         })
     }
 
@@ -101,6 +101,7 @@ impl Parser<'_> {
             "let" => Step::Let(self.let_step()?),
             "allow" if self.at_code() => Step::Allow(self.allow()?),
             "allow" => Step::Permit(self.permission()?),
+            "unscoped" => Step::Unscoped(self.unscoped()?),
             "require" => Step::Require(Require { condition: self.expression()?, outcome: self.outcome()? }),
             "create" => Step::Action(self.action(Verb::Create)?),
             "put" => Step::Action(self.action(Verb::Put)?),

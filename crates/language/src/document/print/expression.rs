@@ -96,11 +96,11 @@ fn tight(expr: &Expr) -> String {
                 fields.iter().map(|(name, value)| format!("{} = {}", word::name(name), text(value))).collect();
             format!("{{ {} }}", fields.join(", "))
         }
-        ExprKind::Name(name) => word::name_in_expression(name, &["public", "system"]),
+        ExprKind::Name(name) => word::name_in_expression(name, &["public", "system", "held"]),
         ExprKind::Member(of, name) => format!("{}.{}", within(of, Grip::Path), word::name(name)),
         ExprKind::Element(of, key) => format!("{}[{}]", within(of, Grip::Path), text(key)),
         ExprKind::Call(name, values) => {
-            format!("{}({})", word::name_in_expression(name, &["public", "system"]), arguments(values))
+            format!("{}({})", word::name_in_expression(name, &["public", "system", "held"]), arguments(values))
         }
         _ => text(expr),
     }

@@ -8,8 +8,8 @@
 //! ```
 
 use super::super::ast::{
-    Guard, KeyCondition, KeyTest, Line, Notes, Number, Parameter, Permission, Read, ReadClause, ReadResult, ResultPart,
-    Test,
+    Expr, Guard, KeyCondition, KeyTest, Line, Notes, Number, Parameter, Permission, Read, ReadClause, ReadResult,
+    ResultPart, Test,
 };
 use super::row::{Row, columns, indented, notes_before};
 use super::{WIDTH, expression, types, word};
@@ -121,14 +121,14 @@ fn clause_lines<'a>(head: String, clauses: &[Line<ReadClause>], notes: &'a Notes
 }
 
 fn is_allow(clause: &ReadClause) -> bool {
-    matches!(clause, ReadClause::Permit(_) | ReadClause::Allow(_))
+    matches!(clause, ReadClause::Permit(_) | ReadClause::Unscoped(_) | ReadClause::Allow(_))
 }
 
 /// Formats a clause, with line breaks in its condition if it is too long.
 fn clause_wrapped(clause: &ReadClause) -> Vec<String> {
     match clause {
         ReadClause::Where(condition) => expression::wrapped("where ", condition, "", 2),
-        ReadClause::Permit(Permission::When(condition)) => expression::wrapped("allow ", condition, "", 2),
+        ReadClause::Permit(value) => permission_lines(value, 2),
         _ => vec![clause_text(clause)],
     }
 }
@@ -151,16 +151,40 @@ fn clause_text(clause: &ReadClause) -> String {
         ReadClause::Key(condition) => key_condition(condition),
         ReadClause::Rate(rate) => word::rate(rate),
         ReadClause::Permit(value) => permission(value),
+        ReadClause::Unscoped(unscoped) => word::unscoped(unscoped),
         ReadClause::Allow(allow) => word::allow(allow),
     }
 }
 
 /// Formats `allow public`, `allow system` or `allow CONDITION`.
-pub(super) fn permission(permission: &Permission) -> String {
+fn permission(permission: &Permission) -> String {
     match permission {
         Permission::Public => "allow public".to_owned(),
         Permission::System => "allow system".to_owned(),
         Permission::When(condition) => format!("allow {}", expression::text(condition)),
+        Permission::Held(condition) => format!("allow {}", held(condition)),
+        Permission::Before(condition, reason) => {
+            format!("allow {} before {}", expression::text(condition), word::text(reason))
+        }
+    }
+}
+
+/// Formats `held CONDITION`, in parentheses if the condition begins with a mark, which would make `held` a name.
+fn held(condition: &Expr) -> String {
+    let text = expression::text(condition);
+    if text.starts_with(['{', '-']) { format!("held ({text})") } else { format!("held {text}") }
+}
+
+/// Formats a permission, with line breaks in its condition if it is too long.
+pub(super) fn permission_lines(value: &Permission, indent: usize) -> Vec<String> {
+    match value {
+        Permission::Public | Permission::System => vec![permission(value)],
+        Permission::When(condition) => expression::wrapped("allow ", condition, "", indent),
+        Permission::Held(condition) if held(condition).starts_with("held (") => vec![permission(value)],
+        Permission::Held(condition) => expression::wrapped("allow held ", condition, "", indent),
+        Permission::Before(condition, reason) => {
+            expression::wrapped("allow ", condition, &format!(" before {}", word::text(reason)), indent)
+        }
     }
 }
 

@@ -6,9 +6,14 @@ use super::{WIDTH, expression, word};
 
 /// Formats `caller a: type, b: type`.
 pub(super) fn caller(fields: &[CallerField]) -> Vec<String> {
-    let claims: Vec<String> =
-        fields.iter().map(|field| format!("{}: {}", word::name(&field.name), type_ref(&field.kind))).collect();
+    let claims: Vec<String> = fields.iter().map(claim).collect();
     vec![format!("caller {}", claims.join(", "))]
+}
+
+/// Formats `name: type global "reason"`.
+fn claim(field: &CallerField) -> String {
+    let global = field.global.as_ref().map(|reason| format!(" global {}", word::text(reason))).unwrap_or_default();
+    format!("{}: {}{global}", word::name(&field.name), type_ref(&field.kind))
 }
 
 /// Formats `name: type flags = default`.
@@ -147,5 +152,8 @@ fn flag_text(flag: &Flag) -> String {
         FlagKind::Keep => "keep".to_owned(),
         FlagKind::Snapshot => "snapshot".to_owned(),
         FlagKind::Refresh => "refresh".to_owned(),
+        FlagKind::Internal => "internal".to_owned(),
+        FlagKind::Bearer => "bearer".to_owned(),
+        FlagKind::Grants => "grants".to_owned(),
     }
 }

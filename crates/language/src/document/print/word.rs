@@ -1,6 +1,6 @@
 //! Formats names, strings, and numbers with units.
 
-use super::super::ast::{Allow, Name, Rate, RateUnit, Text};
+use super::super::ast::{Allow, Name, Rate, RateUnit, Text, Unscoped};
 use super::super::lexer::{begins_word, continues_word};
 use super::super::parse::RESERVED;
 
@@ -56,7 +56,12 @@ pub(super) fn quoted(text: &str) -> String {
 
 /// Formats `allow CODE "reason"`.
 pub(super) fn allow(allow: &Allow) -> String {
-    format!("allow {} {}", name_in_expression(&allow.code, &[]), text(&allow.reason))
+    format!("allow {} {}", name_in_expression(&allow.code, &["held"]), text(&allow.reason))
+}
+
+/// Formats `unscoped ENTITY "reason"`.
+pub(super) fn unscoped(unscoped: &Unscoped) -> String {
+    format!("unscoped {} {}", name(&unscoped.entity), text(&unscoped.reason))
 }
 
 /// Formats a count: `1500`, `20K`, `1.5M`.

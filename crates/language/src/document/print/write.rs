@@ -1,8 +1,7 @@
 //! Formats writes: clauses, steps and changes.
 
 use super::super::ast::{
-    Action, Change, Condition, Expr, For, Let, Line, Name, Notes, Permission, Presence, Require, Step, Verb, Write,
-    WriteClause,
+    Action, Change, Condition, Expr, For, Let, Line, Name, Notes, Presence, Require, Step, Verb, Write, WriteClause,
 };
 use super::row::{Row, braced, columns, indented, lines, notes_before};
 use super::{WIDTH, expression, read, word};
@@ -61,10 +60,8 @@ fn step(line: &Line<Step>, indent: usize) -> Row<'_> {
     let notes = &line.notes;
     match &line.value {
         Step::Let(value) => let_step(value, notes),
-        Step::Permit(Permission::When(condition)) => {
-            Row::plain(notes, expression::wrapped("allow ", condition, "", indent))
-        }
-        Step::Permit(value) => Row::plain(notes, vec![read::permission(value)]),
+        Step::Permit(value) => Row::plain(notes, read::permission_lines(value, indent)),
+        Step::Unscoped(unscoped) => Row::plain(notes, vec![word::unscoped(unscoped)]),
         Step::Allow(allow) => Row::plain(notes, vec![word::allow(allow)]),
         Step::Require(value) => Row::plain(notes, require(value, indent)),
         Step::Action(value) => {

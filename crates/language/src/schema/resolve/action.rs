@@ -3,8 +3,11 @@
 use crate::document::ast::{self, Verb};
 use crate::schema::expression::{Expr, ExprKind, Origin, ValuePath};
 use crate::schema::field::{Field, Type};
-use crate::schema::pattern::{Action, Change, ChangeKind, Condition, Parameter, Permission, Write, WriteStep};
+use crate::schema::pattern::{
+    Action, Change, ChangeKind, Condition, Equality, Parameter, Permission, Test, Write, WriteStep,
+};
 use crate::schema::{Entity, EntityId, FieldId, Model};
+use crate::scope::Domains;
 use crate::span::Span;
 
 use super::expression::Scope;
@@ -16,13 +19,14 @@ use super::write::{let_exprs, outcome};
 pub(super) fn resolve(scope: &Scope<'_>, it: &ast::Action, span: Span, found: &mut Found) -> Action {
     let entity = scope.names.entity(&it.item.entity, found);
     let whole = !matches!(it.verb, Verb::Create | Verb::Put);
-    let keys = scope.keys(&it.item, entity, whole, found);
+    let (keys, equalities) = scope.item(&it.item, entity, whole, found);
     let about = Scope { items: entity.into_iter().collect(), broken: entity.is_none(), ..scope.clone() };
     let mut action = Action {
         verb: it.verb,
         entity,
         entity_span: it.item.entity.span,
         keys,
+        equalities,
         changes: it.changes.iter().map(|line| change(&about, entity, line, found)).collect(),
         presence: it.presence,
         conditions: conditions(&about, it, found),
@@ -227,6 +231,63 @@ fn set_from(model: &Model, free: &[(usize, String)], steps: &mut [WriteStep]) {
     }
 }
 
+/// Adds the equalities of scope parameters: a parameter that `allow` names must equal the field of its name in every
+/// stored item that a step touches, unless the step gives the parameter another role.
+pub(super) fn verify_scopes(model: &mut Model) {
+    let mut writes = std::mem::take(&mut model.writes);
+    let domains = Domains::of(model);
+    for write in &mut writes {
+        let named = write.allow.as_ref().map(Permission::parameters).unwrap_or_default();
+        let parameters = write.parameters.clone();
+        let scope = named.into_iter().filter_map(|number| Some((number, parameters.get(number)?)));
+        verify_steps(model, &domains, &scope.collect::<Vec<_>>(), &mut write.steps);
+    }
+    model.writes = writes;
+}
+
+fn verify_steps(model: &Model, domains: &Domains<'_>, scope: &[(usize, &Parameter)], steps: &mut [WriteStep]) {
+    for step in steps {
+        match step {
+            WriteStep::For(each) => verify_steps(model, domains, scope, &mut each.steps),
+            WriteStep::Action(action) => {
+                let Some(id) = action.entity.filter(|_| action.verb != Verb::Create) else { continue };
+                let implied: Vec<Equality> = scope
+                    .iter()
+                    .filter_map(|(number, parameter)| scoped(model, domains, id, action, (*number, parameter)))
+                    .collect();
+                action.equalities.extend(implied);
+            }
+        }
+    }
+}
+
+/// Returns the equality that a scope parameter implies for the stored item of a step.
+fn scoped(
+    model: &Model,
+    domains: &Domains<'_>,
+    id: EntityId,
+    action: &Action,
+    (number, parameter): (usize, &Parameter),
+) -> Option<Equality> {
+    let entity = model.entity(id);
+    let field = entity.field_named(&parameter.field_name).filter(|_| parameter.test == Test::Equal)?;
+    let of_parameter = parameter.field.and_then(|(entity, field)| domains.field(entity, field))?;
+    let is_plain = entity.field(field).flags.encrypted.is_none();
+    let is_key = matches!(action.verb, Verb::Put) && entity.key_fields().contains(&field);
+    if domains.field(id, field) != Some(of_parameter) || !is_plain || is_key {
+        return None;
+    }
+    let mut has_role = false;
+    action_exprs(action, &mut |expr| has_role |= expr.parameters().contains(&number));
+    let assigns = action.value_of(field).is_some_and(|value| value.parameters().contains(&number));
+    let is_key_argument = action.keys.iter().any(|(_, value)| value.parameters().contains(&number));
+    (!has_role || assigns && !is_key_argument).then(|| Equality {
+        field,
+        value: given(number, action.entity_span),
+        written: false,
+    })
+}
+
 /// Returns the parameters that an expression of the write uses.
 fn used_parameters(write: &Write) -> Vec<usize> {
     let mut used = Vec::new();
@@ -249,6 +310,7 @@ fn used_parameters(write: &Write) -> Vec<usize> {
 
 fn action_exprs(action: &Action, visit: &mut dyn FnMut(&Expr)) {
     action.keys.iter().for_each(|(_, value)| visit(value));
+    action.equalities.iter().for_each(|equality| visit(&equality.value));
     action.conditions.iter().for_each(|condition| visit(&condition.condition));
     for change in &action.changes {
         for step in change.place.iter().flat_map(|place| &place.path) {

@@ -3,6 +3,8 @@
 //! The order matters. The type of `ref E` is the type of E's id field, which follows from E's key. Keys are therefore
 //! resolved by names alone, before any type is known.
 
+use std::collections::HashMap;
+
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{self, EntityEntry};
 use crate::schema::field::{Field, Flags, Type};
@@ -42,29 +44,41 @@ pub(super) fn outlines<'a>(names: &Names<'a>, tables: &[Table], found: &mut Foun
 
 /// Returns the fields of the shapes in the order the shapes are named, then the entity's own.
 fn merge<'a>(names: &Names<'a>, entity: &'a ast::Entity, found: &mut Found) -> Vec<Written<'a>> {
-    let mut fields: Vec<Written<'a>> = Vec::new();
+    let mut fields = Merged::default();
     for name in &entity.shapes {
         let Some(shape) = names.shape(name, found) else { continue };
         for line in &shape.body.lines {
-            push(&mut fields, Written { field: &line.value, span: line.span, docs: &line.notes.docs }, entity, found);
+            fields.push(Written { field: &line.value, span: line.span, docs: &line.notes.docs }, entity, found);
         }
     }
     for line in &entity.body.lines {
         if let EntityEntry::Field(field) = &line.value {
-            push(&mut fields, Written { field, span: line.span, docs: &line.notes.docs }, entity, found);
+            fields.push(Written { field, span: line.span, docs: &line.notes.docs }, entity, found);
         }
     }
-    fields
+    fields.written
 }
 
-fn push<'a>(fields: &mut Vec<Written<'a>>, field: Written<'a>, entity: &ast::Entity, found: &mut Found) {
-    let name = &field.field.name;
-    match fields.iter().find(|other| other.field.name.text == name.text) {
-        Some(first) => {
-            let message = format!("`{}` has two fields named `{}`", entity.name.text, name.text);
-            found.add(twice(code::REPEATED, name, &first.field.name, message));
+/// Fields of an entity, each name once. The names are indexed: an entity may have thousands of fields.
+#[derive(Default)]
+struct Merged<'a> {
+    written: Vec<Written<'a>>,
+    by_name: HashMap<&'a str, usize>,
+}
+
+impl<'a> Merged<'a> {
+    fn push(&mut self, field: Written<'a>, entity: &ast::Entity, found: &mut Found) {
+        let name = &field.field.name;
+        match self.by_name.get(name.text.as_str()) {
+            Some(first) => {
+                let message = format!("`{}` has two fields named `{}`", entity.name.text, name.text);
+                found.add(twice(code::REPEATED, name, &self.written[*first].field.name, message));
+            }
+            None => {
+                self.by_name.insert(&name.text, self.written.len());
+                self.written.push(field);
+            }
         }
-        None => fields.push(field),
     }
 }
 

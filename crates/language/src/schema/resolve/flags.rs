@@ -44,6 +44,9 @@ fn set(flags: &mut Flags, flag: &ast::Flag) -> bool {
         FlagKind::Keep => &mut flags.keep,
         FlagKind::Snapshot => &mut flags.snapshot,
         FlagKind::Refresh => &mut flags.refresh,
+        FlagKind::Internal => &mut flags.internal,
+        FlagKind::Bearer => &mut flags.bearer,
+        FlagKind::Grants => &mut flags.grants,
     };
     place.replace(flag.span).is_some()
 }
@@ -57,9 +60,15 @@ fn fits(flag: &FlagKind, kind: &Type) -> bool {
         FlagKind::Unique(_) => kind.is_text() || kind.is_numeric() || kind.is_bytes() || matches!(plain, Type::Unknown),
         FlagKind::Version => kind.is_bare_number() || matches!(plain, Type::Unknown),
         FlagKind::Created | FlagKind::Updated => kind.is_time() || matches!(plain, Type::Unknown),
-        FlagKind::Cascade | FlagKind::Restrict | FlagKind::Keep => matches!(kind, Type::Ref { .. }),
+        FlagKind::Cascade | FlagKind::Restrict | FlagKind::Keep | FlagKind::Grants => matches!(kind, Type::Ref { .. }),
+        FlagKind::Bearer => kind.is_text() || matches!(plain, Type::Unknown),
         FlagKind::Snapshot | FlagKind::Refresh => matches!(kind, Type::Copy { .. }),
-        FlagKind::Immutable | FlagKind::Secret | FlagKind::Encrypted | FlagKind::Personal | FlagKind::Id => true,
+        FlagKind::Immutable
+        | FlagKind::Secret
+        | FlagKind::Encrypted
+        | FlagKind::Personal
+        | FlagKind::Id
+        | FlagKind::Internal => true,
     }
 }
 
@@ -69,6 +78,7 @@ fn misfit(field: &ast::Field, flag: &ast::Flag, found: &mut Found) {
         FlagKind::Version => ("a whole number", "make it `int version`"),
         FlagKind::Created | FlagKind::Updated => ("a point in time", "make it a `timestamp`"),
         FlagKind::Snapshot | FlagKind::Refresh => ("a `copy`", "write `copy Entity.field` as its type"),
+        FlagKind::Bearer => ("a string", "use a text such as `string = token(32)`"),
         _ => ("a `ref`", "write `ref Entity` as its type"),
     };
     let message = format!("`{}` is not {wanted}, so it cannot be `{}`", field.name.text, word(&flag.kind));
@@ -110,5 +120,8 @@ const fn word(flag: &FlagKind) -> &'static str {
         FlagKind::Keep => "keep",
         FlagKind::Snapshot => "snapshot",
         FlagKind::Refresh => "refresh",
+        FlagKind::Internal => "internal",
+        FlagKind::Bearer => "bearer",
+        FlagKind::Grants => "grants",
     }
 }

@@ -29,6 +29,7 @@ pub(super) fn outline(
         parameters: parameter::resolve(types, &it.parameters, &entities, &mention::in_guard(it), found),
         entity,
         keys: Vec::new(),
+        equalities: Vec::new(),
         condition: None,
     }
 }
@@ -42,11 +43,12 @@ pub(super) fn complete(names: &Names<'_>, model: &Model, number: usize, it: &ast
         fields_first: false,
         ..Scope::of_items(names, model, Vec::new())
     };
-    guard.keys = scope.keys(&it.item, guard.entity, true, found);
+    (guard.keys, guard.equalities) = scope.item(&it.item, guard.entity, true, found);
     let scope = Scope { items: entities.clone(), fields_first: true, broken: entities.is_empty(), ..scope };
     guard.condition = it.condition.as_ref().map(|condition| scope.expr(condition, found));
     let mut hints = Hints::default();
-    for (field, value) in &guard.keys {
+    let equalities = guard.equalities.iter().map(|equality| (&equality.field, &equality.value));
+    for (field, value) in guard.keys.iter().map(|(field, value)| (field, value)).chain(equalities) {
         let kind = guard.entity.map(|entity| model.entity(entity).field(*field).kind.clone());
         hints.value(value, &kind.unwrap_or(crate::schema::Type::Unknown));
         hints.within(model, value);

@@ -88,7 +88,11 @@ fn step_allows(block: &ast::Block<ast::Step>, add: &mut dyn FnMut(&ast::Allow, S
         match &line.value {
             ast::Step::Allow(allow) => add(allow, line.span),
             ast::Step::For(each) => step_allows(&each.body, add),
-            ast::Step::Let(_) | ast::Step::Permit(_) | ast::Step::Require(_) | ast::Step::Action(_) => {}
+            ast::Step::Let(_)
+            | ast::Step::Permit(_)
+            | ast::Step::Unscoped(_)
+            | ast::Step::Require(_)
+            | ast::Step::Action(_) => {}
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{ExprKind, ItemRef, Name};
 use crate::schema::expression::Expr;
+use crate::schema::pattern::Equality;
 use crate::schema::{Entity, EntityId, FieldId};
 
 use super::code;
@@ -10,30 +11,37 @@ use super::expression::Scope;
 use super::found::Found;
 
 impl Scope<'_> {
-    /// Resolves the values of the key fields, positional or named. If `whole`, all must be given.
-    pub(super) fn keys(
+    /// Resolves the values of the key fields, positional or named, and of further fields, by name. If `whole`, all key
+    /// fields must be given; otherwise the item is new, and only key fields may be given.
+    pub(super) fn item(
         &self,
         item: &ItemRef,
         entity: Option<EntityId>,
         whole: bool,
         found: &mut Found,
-    ) -> Vec<(FieldId, Expr)> {
+    ) -> (Vec<(FieldId, Expr)>, Vec<Equality>) {
         let key = entity.map(|id| self.model.entity(id)).filter(|entity| entity.has_whole_key());
         let Some(entity) = key else {
             item.keys.iter().for_each(|argument| drop(self.expr(&argument.value, found)));
-            return Vec::new();
+            return (Vec::new(), Vec::new());
         };
         let fields = entity.key_fields();
+        let mut equalities: Vec<Equality> = Vec::new();
         let mut keys: Vec<(FieldId, Expr)> = Vec::new();
         let mut surplus = false;
         for (number, argument) in item.keys.iter().enumerate() {
             let field = match &argument.name {
                 None => fields.get(number).copied(),
                 Some(name) => {
+                    if let Some(field) = further_field(entity, &fields, name).filter(|_| whole) {
+                        let value = self.value(&argument.value, &entity.field(field).kind, found);
+                        equalities.push(Equality { field, value, written: true });
+                        continue;
+                    }
                     let field = key_field(entity, &fields, name, found);
                     if field.is_none() {
                         self.expr(&argument.value, found);
-                        return keys;
+                        return (keys, equalities);
                     }
                     field
                 }
@@ -54,8 +62,15 @@ impl Scope<'_> {
         } else if surplus || whole && keys.len() < fields.len() {
             wrong_keys(item, entity, &fields, &keys, found);
         }
-        keys
+        (keys, equalities)
     }
+}
+
+/// Returns the field with this name that is not part of the key.
+fn further_field(entity: &Entity, fields: &[FieldId], name: &Name) -> Option<FieldId> {
+    // The store cannot compare an encrypted field.
+    let is_comparable = |field: &FieldId| entity.field(*field).flags.encrypted.is_none();
+    entity.field_named(&name.text).filter(|field| !fields.contains(field)).filter(is_comparable)
 }
 
 /// Returns the key field with this name; reports an unknown one.

@@ -1,9 +1,7 @@
 //! Collects the names that a pattern mentions before resolving them, to distinguish a misspelt parameter from a used
 //! one.
 
-use crate::document::ast::{
-    Action, Argument, Block, Change, Expr, ExprKind, KeyTest, Permission, ReadClause, Step, Text,
-};
+use crate::document::ast::{Action, Argument, Block, Change, Expr, ExprKind, KeyTest, ReadClause, Step, Text};
 use crate::document::ast::{Guard, Read, Write};
 use crate::document::template::{TemplatePiece, parse_template};
 
@@ -12,8 +10,9 @@ pub(super) fn in_read(read: &Read) -> Vec<String> {
     let mut names = Vec::new();
     for clause in &read.clauses {
         match &clause.value {
-            ReadClause::Where(condition) | ReadClause::Permit(Permission::When(condition)) => {
-                expr(condition, &mut names);
+            ReadClause::Where(condition) => expr(condition, &mut names),
+            ReadClause::Permit(permission) => {
+                permission.condition().into_iter().for_each(|condition| expr(condition, &mut names));
             }
             ReadClause::Key(key) => {
                 std::iter::once(&key.partition).chain(&key.sort).for_each(|test| key_test(test, &mut names));
@@ -43,14 +42,14 @@ fn steps(block: &Block<Step>, names: &mut Vec<String>) {
     for line in &block.lines {
         match &line.value {
             Step::Let(it) => expr(&it.value, names),
-            Step::Permit(Permission::When(condition)) => expr(condition, names),
+            Step::Permit(permission) => permission.condition().into_iter().for_each(|condition| expr(condition, names)),
             Step::Require(it) => expr(&it.condition, names),
             Step::Action(it) => action(it, names),
             Step::For(it) => {
                 expr(&it.list, names);
                 steps(&it.body, names);
             }
-            Step::Permit(Permission::Public | Permission::System) | Step::Allow(_) => {}
+            Step::Unscoped(_) | Step::Allow(_) => {}
         }
     }
 }

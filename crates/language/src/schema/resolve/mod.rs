@@ -79,6 +79,7 @@ fn patterns(names: &Names<'_>, model: &mut Model, written: &AllWritten<'_>, foun
     model.reads = reads.map(|(number, it)| read::complete(names, model, number, it.value, found)).collect();
     let writes = names.writes.iter();
     model.writes = writes.map(|write| write::resolve(names, &types, model, *write, found)).collect();
+    action::verify_scopes(model);
 }
 
 fn changes(names: &Names<'_>, model: &mut Model, found: &mut Found) {
@@ -93,6 +94,7 @@ fn caller(names: &Names<'_>, types: &Types<'_>, found: &mut Found) -> Option<Cal
         found.add(finding.also(first.span, "the first").help("put all claims into one line"));
     }
     let mut fields: Vec<Field> = Vec::new();
+    let mut global = Vec::new();
     for it in first.value {
         if let Some(other) = fields.iter().find(|field| field.name == it.name.text) {
             let mut finding = Diagnostic::error(
@@ -104,6 +106,7 @@ fn caller(names: &Names<'_>, types: &Types<'_>, found: &mut Found) -> Option<Cal
             found.add(finding);
             continue;
         }
+        global.extend(it.global.as_ref().map(|reason| (fields.len(), reason.text.clone())));
         fields.push(Field {
             name: it.name.text.clone(),
             name_span: it.name.span,
@@ -117,5 +120,5 @@ fn caller(names: &Names<'_>, types: &Types<'_>, found: &mut Found) -> Option<Cal
             default: None,
         });
     }
-    Some(Caller { fields, span: first.span })
+    Some(Caller { fields, global, span: first.span })
 }

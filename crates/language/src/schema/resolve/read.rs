@@ -4,9 +4,10 @@ use std::mem;
 
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{self, ReadClause, ReadResult};
+use crate::schema::expression::Expr;
 use crate::schema::field::Type;
 use crate::schema::key::{Part, Template};
-use crate::schema::pattern::{KeyCondition, KeyTest, Parameter, Permission, Read, Result, Test};
+use crate::schema::pattern::{KeyCondition, KeyTest, Parameter, Permission, Read, Result, Test, Unscoped};
 use crate::schema::{EntityId, FieldId, Model};
 use crate::span::{Span, Spanned};
 
@@ -52,6 +53,7 @@ pub(super) fn outline(
         key: None,
         rate: None,
         allow: None,
+        unscoped: Vec::new(),
     }
 }
 
@@ -89,7 +91,7 @@ fn repeated(it: &ast::Read, found: &mut Found) {
     let mut seen: Vec<(mem::Discriminant<ReadClause>, Span)> = Vec::new();
     for line in &it.clauses {
         let kind = match &line.value {
-            ReadClause::Allow(_) => continue,
+            ReadClause::Allow(_) | ReadClause::Unscoped(_) => continue,
             ReadClause::OldestFirst => mem::discriminant(&ReadClause::NewestFirst),
             other => mem::discriminant(other),
         };
@@ -127,8 +129,13 @@ impl Reading<'_> {
             ReadClause::Strong => read.strong = Some(span),
             ReadClause::Where(condition) => {
                 let broken = read.result.is_broken();
-                let scope = Scope { broken, ..self.scope(self.entities.clone()) };
-                read.filter = Some(scope.expr(condition, found));
+                let by_part = self.entities.len() > 1;
+                let scope = Scope { broken, by_part, ..self.scope(self.entities.clone()) };
+                let filter = scope.expr(condition, found);
+                if by_part {
+                    self.check_parts(&filter, found);
+                }
+                read.filter = Some(filter);
             }
             ReadClause::Select(names) => {
                 let known = names.iter().filter_map(|name| Some((self.field(read, name, found)?, name.span)));
@@ -138,7 +145,11 @@ impl Reading<'_> {
             ReadClause::WithExpired => read.with_expired = Some(span),
             ReadClause::Key(key) => read.key = Some(self.key(key, span, found)),
             ReadClause::Rate(rate) => read.rate = Some(Spanned::new(*rate, span)),
-            ReadClause::Permit(it) => read.allow = Some(permission(it, span, &self.scope(Vec::new()), found)),
+            ReadClause::Permit(it) => {
+                not_in_a_read(it, span, found);
+                read.allow = Some(permission(it, span, &self.scope(Vec::new()), found));
+            }
+            ReadClause::Unscoped(it) => read.unscoped.push(unscoped(self.names, it, span, found)),
             ReadClause::Allow(_) => {}
         }
     }
@@ -212,6 +223,25 @@ impl Reading<'_> {
         template
     }
 
+    /// Reports conditions of a filter that belong to two parts of the result, and a table whose items do not name
+    /// their entity.
+    fn check_parts(&self, filter: &Expr, found: &mut Found) {
+        for condition in filter.conjuncts() {
+            if condition.own_entities().len() > 1 {
+                let message = "this condition compares fields of two parts of the result";
+                let finding = Diagnostic::error(code::PLACE, condition.span, message);
+                found.add(finding.help("filter each part on its own, and join the conditions with `and`"));
+            }
+        }
+        let tables = self.entities.iter().filter_map(|id| self.model.entity(*id).table);
+        let untagged = tables.map(|id| self.model.table(id)).find(|table| table.tag.is_none());
+        if let Some(table) = untagged.filter(|_| !filter.own_entities().is_empty()) {
+            let message = format!("a filter on one part of the result needs the tag of the table {}", table.name);
+            let finding = Diagnostic::error(code::PLACE, filter.span, message);
+            found.add(finding.help("add `tag entityType` to the table"));
+        }
+    }
+
     /// Infers the types of parameters from their use.
     fn infer(&self, read: &mut Read) {
         let mut hints = Hints::default();
@@ -252,9 +282,25 @@ pub(super) fn permission(it: &ast::Permission, span: Span, scope: &Scope<'_>, fo
     match it {
         ast::Permission::Public => Permission::Public(span),
         ast::Permission::System => Permission::System(span),
-        ast::Permission::When(condition) => {
+        ast::Permission::When(condition) | ast::Permission::Held(condition) | ast::Permission::Before(condition, _) => {
             let scope = Scope { calls: true, fields_first: false, items: Vec::new(), ..scope.clone() };
             Permission::When(scope.expr(condition, found))
         }
     }
+}
+
+/// Resolves an `unscoped` clause.
+pub(super) fn unscoped(names: &Names<'_>, it: &ast::Unscoped, span: Span, found: &mut Found) -> Unscoped {
+    Unscoped { entity: names.entity(&it.entity, found), reason: it.reason.text.clone(), span }
+}
+
+/// Reports `held` and `before`, which say when the guards of a write are evaluated.
+fn not_in_a_read(it: &ast::Permission, span: Span, found: &mut Found) {
+    let word = match it {
+        ast::Permission::Public | ast::Permission::System | ast::Permission::When(_) => return,
+        ast::Permission::Held(_) => "held",
+        ast::Permission::Before(..) => "before",
+    };
+    let message = format!("`{word}` says when the guards of a write are evaluated, and this is a read");
+    found.add(Diagnostic::error(code::PLACE, span, message).help(format!("remove `{word}`")));
 }

@@ -19,6 +19,9 @@ pub(super) struct Scope<'a> {
     pub(super) model: &'a Model,
     /// Entities of the current item; if there are several, the first that has a field wins.
     pub(super) items: Vec<EntityId>,
+    /// True if a field must be named with its entity, as in `Member.status`: in the filter of a read that returns
+    /// several entities.
+    pub(super) by_part: bool,
     /// Parameters of the pattern.
     pub(super) parameters: &'a [Parameter],
     /// Preceding `let`s.
@@ -75,6 +78,7 @@ impl<'a> Scope<'a> {
             names,
             model,
             items,
+            by_part: false,
             parameters: &[],
             lets: &[],
             later: Vec::new(),

@@ -3,7 +3,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{self, ExprKind, TypeKind, TypeRef};
 use crate::schema::field::{Field, Type};
-use crate::schema::{Entity, EntityId, FieldId};
+use crate::schema::{self, Entity, EntityId, Expr, FieldId};
 
 use super::entity::AllWritten;
 use super::found::Found;
@@ -77,7 +77,7 @@ impl Types<'_> {
                 type_span: it.kind.span,
                 optional: it.kind.optional,
                 null: it.kind.null,
-                default: None,
+                default: it.default.as_ref().and_then(literal),
             });
         }
         list
@@ -153,4 +153,21 @@ impl Types<'_> {
         matches!(default.map(|default| default.kind.as_ref()), Some(ExprKind::Call(name, _))
             if matches!(name.text.as_str(), "ulid" | "uuid" | "code" | "token"))
     }
+}
+
+/// Resolves the default of a field of a record, which has no names to resolve: a literal.
+fn literal(expr: &ast::Expr) -> Option<Expr> {
+    let kind = match expr.kind.as_ref() {
+        ExprKind::Text(text) => schema::ExprKind::Text(text.clone()),
+        ExprKind::Number(text) => schema::ExprKind::Number(text.clone()),
+        ExprKind::Duration(seconds) => schema::ExprKind::Duration(*seconds),
+        ExprKind::Bool(value) => schema::ExprKind::Bool(*value),
+        ExprKind::List(parts) => schema::ExprKind::List(parts.iter().map(literal).collect::<Option<_>>()?),
+        ExprKind::Record(parts) => {
+            let part = |(name, part): &(ast::Name, ast::Expr)| Some((name.text.clone(), literal(part)?));
+            schema::ExprKind::Record(parts.iter().map(part).collect::<Option<_>>()?)
+        }
+        _ => return None,
+    };
+    Some(Expr { kind, span: expr.span })
 }

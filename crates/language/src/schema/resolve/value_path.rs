@@ -94,6 +94,13 @@ impl Scope<'_> {
         if meaning.is_none() && name.text == "caller" {
             return self.caller(name, steps, found);
         }
+        if self.by_part {
+            match (meaning, self.part(name, steps, found)) {
+                (None, Some(field)) => return field,
+                (Some(Meaning::Field(..)), _) => return self.partless(name, found),
+                _ => {}
+            }
+        }
         match meaning.or_else(|| self.unknown(name, found)) {
             None => BROKEN,
             Some(Meaning::Field(entity, field)) => {
@@ -110,6 +117,29 @@ impl Scope<'_> {
                 self.inside(Origin::Element(depth), content, name, steps, found)
             }
         }
+    }
+
+    /// Resolves a field that is named with its entity: `Member.status`.
+    fn part(&self, name: &Name, steps: &[Written<'_>], found: &mut Found) -> Option<(ExprKind, Type)> {
+        let entity = self.items.iter().find(|id| self.model.entity(**id).name == name.text)?;
+        let (Written::Member(member), rest) = steps.split_first()? else { return None };
+        let Some(field) = field_of(self.model, *entity, member, found) else { return Some(BROKEN) };
+        let kind = self.model.entity(*entity).field(field).kind.clone();
+        Some(self.place(Origin::Field(*entity, field), &member.text, kind, rest, found))
+    }
+
+    /// Reports a field without its entity, in the filter of a read that returns several.
+    fn partless(&self, name: &Name, found: &mut Found) -> (ExprKind, Type) {
+        let has = |id: &&EntityId| self.model.entity(**id).field_named(&name.text).is_some();
+        let parts = self.items.iter().filter(has).map(|id| format!("`{}.{}`", self.model.entity(*id).name, name.text));
+        let help = format!("write {}", parts.collect::<Vec<_>>().join(" or "));
+        let message = format!("the read returns several entities, so the filter must name that of `{}`", name.text);
+        found.add(
+            Diagnostic::error(code::PLACE, name.span, message)
+                .note("A filter applies to the items of one entity. The other parts of the result are not filtered.")
+                .help(help),
+        );
+        BROKEN
     }
 
     fn caller(&self, name: &Name, steps: &[Written<'_>], found: &mut Found) -> (ExprKind, Type) {

@@ -5,7 +5,7 @@ use crate::document::ast::{self, Name, WriteClause};
 use crate::schema::expression::{Expr, ExprKind, FUNCTIONS, Origin, ValuePath};
 use crate::schema::field::Type;
 use crate::schema::pattern::{
-    Action, ChangeKind, For, Let, LetSource, Outcome, Parameter, Permission, Require, Write, WriteStep,
+    Action, ChangeKind, For, Let, LetSource, Outcome, Parameter, Permission, Require, Timing, Write, WriteStep,
 };
 use crate::schema::{EntityId, Model};
 use crate::span::{Span, Spanned};
@@ -74,7 +74,11 @@ fn touched(
                 }
             }
             ast::Step::For(each) => complete &= touched(names, &each.body, entities, checked),
-            ast::Step::Let(_) | ast::Step::Permit(_) | ast::Step::Allow(_) | ast::Step::Require(_) => {}
+            ast::Step::Let(_)
+            | ast::Step::Permit(_)
+            | ast::Step::Unscoped(_)
+            | ast::Step::Allow(_)
+            | ast::Step::Require(_) => {}
         }
     }
     complete
@@ -97,6 +101,8 @@ fn outline(
         batch: None,
         rate: None,
         allow: None,
+        timing: Timing::default(),
+        unscoped: Vec::new(),
         lets: Vec::new(),
         requires: Vec::new(),
         steps: Vec::new(),
@@ -170,7 +176,9 @@ impl<'a> Body<'a> {
                         repeated(&self.write.name, line.span, first, found);
                     }
                     write.allow = Some(read::permission(it, line.span, &self.scope(), found));
+                    write.timing = timing(it, line.span);
                 }
+                ast::Step::Unscoped(it) => write.unscoped.push(read::unscoped(self.names, it, line.span, found)),
                 ast::Step::Allow(_) => {}
                 ast::Step::Require(it) => write.requires.push(Require {
                     condition: self.scope().expr(&it.condition, found),
@@ -270,11 +278,21 @@ impl<'a> Body<'a> {
             ast::Step::Allow(_) => return None,
             ast::Step::Let(_) => "let",
             ast::Step::Permit(_) => "allow",
+            ast::Step::Unscoped(_) => "unscoped",
             ast::Step::Require(_) => "require",
         };
         let finding = Diagnostic::error(code::PLACE, line.span, format!("`{word}` is not allowed in a `for`"));
         found.add(finding.help("put it before the `for`; within one, every step has its own `if … else …`"));
         None
+    }
+}
+
+/// Returns the declared moment at which the guards of a permission are evaluated.
+fn timing(permission: &ast::Permission, span: Span) -> Timing {
+    match permission {
+        ast::Permission::Public | ast::Permission::System | ast::Permission::When(_) => Timing::Unstated,
+        ast::Permission::Held(_) => Timing::Held(span),
+        ast::Permission::Before(_, reason) => Timing::Before { reason: reason.text.clone(), span },
     }
 }
 
@@ -312,7 +330,8 @@ pub(super) fn let_exprs(it: &Let) -> &[Expr] {
 
 fn action_hints(model: &Model, action: &Action, hints: &mut Hints) {
     let Some(entity) = action.entity.map(|id| model.entity(id)) else { return };
-    for (field, value) in &action.keys {
+    let equalities = action.equalities.iter().map(|equality| (&equality.field, &equality.value));
+    for (field, value) in action.keys.iter().map(|(field, value)| (field, value)).chain(equalities) {
         hints.value(value, &entity.field(*field).kind);
         hints.within(model, value);
     }

@@ -124,9 +124,17 @@ impl Choices<'_> {
         if self.below(4) == 1 {
             flags.push(FlagKind::Unique(self.some(0, 2, Self::name)));
         }
-        for kind in
-            [FlagKind::Version, FlagKind::Created, FlagKind::Secret, FlagKind::Id, FlagKind::Keep, FlagKind::Refresh]
-        {
+        for kind in [
+            FlagKind::Version,
+            FlagKind::Created,
+            FlagKind::Secret,
+            FlagKind::Id,
+            FlagKind::Keep,
+            FlagKind::Refresh,
+            FlagKind::Internal,
+            FlagKind::Bearer,
+            FlagKind::Grants,
+        ] {
             if self.below(6) == 1 {
                 flags.push(kind);
             }
@@ -300,8 +308,18 @@ impl Choices<'_> {
         }
     }
 
+    fn unscoped(&mut self) -> Unscoped {
+        Unscoped { entity: self.name(), reason: self.text() }
+    }
+
     fn permission(&mut self) -> Permission {
-        [Permission::Public, Permission::System, Permission::When(self.expr(3))][self.below(3)].clone()
+        match self.below(5) {
+            0 => Permission::Public,
+            1 => Permission::System,
+            2 => Permission::Held(self.expr(3)),
+            3 => Permission::Before(self.expr(3), self.text()),
+            _ => Permission::When(self.expr(3)),
+        }
     }
 
     fn read(&mut self) -> Read {
@@ -324,6 +342,7 @@ impl Choices<'_> {
             ReadClause::Key(KeyCondition { partition: self.key_test(), sort: self.maybe(Self::key_test) }),
             ReadClause::Rate(self.rate()),
             ReadClause::Permit(self.permission()),
+            ReadClause::Unscoped(self.unscoped()),
             ReadClause::Allow(self.allow()),
         ];
         let mut clauses: Vec<Line<ReadClause>> = Vec::new();
@@ -376,12 +395,13 @@ impl Choices<'_> {
     }
 
     fn step(&mut self, depth: usize) -> Step {
-        match self.below(if depth == 0 { 5 } else { 6 }) {
+        match self.below(if depth == 0 { 6 } else { 7 }) {
             0 => Step::Action(self.action()),
             1 => Step::Let(Let { name: self.name(), value: self.expr(2), outcome: self.maybe(Self::name) }),
             2 => Step::Permit(self.permission()),
             3 => Step::Allow(self.allow()),
-            4 => Step::Require(Require { condition: self.expr(4), outcome: self.maybe(Self::name) }),
+            4 => Step::Unscoped(self.unscoped()),
+            5 => Step::Require(Require { condition: self.expr(4), outcome: self.maybe(Self::name) }),
             _ => Step::For(For {
                 name: self.name(),
                 list: self.expr(1),
@@ -485,9 +505,11 @@ impl Choices<'_> {
     fn document(&mut self) -> Document {
         let mut declarations = vec![DeclarationKind::Model(self.name())];
         if self.coin() {
-            declarations.push(DeclarationKind::Caller(
-                self.some(1, 2, |choices| CallerField { name: choices.name(), kind: choices.type_ref(1) }),
-            ));
+            declarations.push(DeclarationKind::Caller(self.some(1, 2, |choices| CallerField {
+                name: choices.name(),
+                kind: choices.type_ref(1),
+                global: choices.maybe(Self::text),
+            })));
         }
         declarations.extend(self.some(0, 4, Self::declaration));
         let declarations = declarations.into_iter().map(|value| self.line(value)).collect();

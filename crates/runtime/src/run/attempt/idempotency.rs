@@ -12,7 +12,8 @@
 //! The record holds a hash of the arguments and the item that the write returns: for a new item, the item as it was
 //! put, without secret fields. The result of an update is known only after the transaction and is added then; until
 //! then the record holds the item's key. Refusals leave no record: a refused write was not applied, and a repeated
-//! call evaluates it again.
+//! call evaluates it again. A repeated call evaluates `allow` again too: if it no longer holds, the answer is the success
+//! of the first call without its item.
 
 use keyform_core::expression::{Comparator, Condition, Operand, Path, SetAction, SetValue, Update, UpdateOperand};
 use keyform_core::operation::{
@@ -31,6 +32,7 @@ use keyform_language::schema::Write;
 use super::returned_item::{Promised, returned, returned_action};
 use super::state::{Attempt, Bound, Decided, Sent, WriteCall, Written};
 use super::step::{Hook, Step};
+use crate::run::found::Extent;
 use crate::run::{Call, Caller, Found, RunError, Runner, arguments};
 
 /// Lifetime of a record: one day.
@@ -68,6 +70,10 @@ impl Step for Idempotency {
         let (of, state) = (attempt.of, &mut attempt.state);
         let Some(once) = of.once else { return Hook::pass() };
         make_transaction(&mut state.operation);
+        if let WriteOperation::Transact(transaction) = &mut state.operation {
+            // The store would compare the token with other calls under the same key, which have other fresh ids.
+            transaction.token = None;
+        }
         Hook::wait(add_record(of, once, state))
     }
 
@@ -93,12 +99,17 @@ impl Step for Idempotency {
 
     /// Replaces the result of a write that was not applied by the answer of an earlier call under the same key.
     fn after<'r>(&self, attempt: &'r mut Attempt<'_, Decided>) -> Hook<'r, ()> {
-        let (of, state) = (attempt.of, &mut attempt.state);
+        let (of, permitted, state) = (attempt.of, attempt.permitted, &mut attempt.state);
         let Some(once) = of.once.filter(|_| !state.again) else { return Hook::Ready(()) };
+        // A guard that the request carries may have failed after it held when it was read.
+        let permitted = permitted && state.written != Err(RunError::Forbidden);
         Hook::wait(async move {
             if !matches!(state.written, Ok(Written::Applied(_))) {
                 match repeated(&of, once).await {
-                    Ok(Some(answer)) => state.written = answer.map(Written::Applied),
+                    // A repeated `leave` still succeeds, but shows nothing to a caller who has left.
+                    Ok(Some(answer)) => {
+                        state.written = answer.map(|found| Written::Applied(found.filter(|_| permitted)));
+                    }
                     Ok(None) => {}
                     Err(error) => state.written = Err(error),
                 }
@@ -123,6 +134,7 @@ impl Runner {
     pub async fn write_once(&self, name: &str, call: &Call, key: &str) -> Result<Option<Found>, RunError> {
         let (id, write) = self.find_write(name)?;
         arguments::check(&self.checked.model, &write.parameters, &call.arguments)?;
+        self.ensure_accepted().await?;
         self.run_write(id, write, call, Some(&self.once(write, call, key))).await
     }
 
@@ -269,7 +281,7 @@ async fn repeated(of: &WriteCall<'_>, once: &Once) -> Result<Option<Result<Optio
         }
         _ => None,
     };
-    Ok(Some(item.map(|item| of.runner.found_of(entity, &item)).transpose()))
+    Ok(Some(item.map(|item| of.runner.found_of(entity, &item, Extent::Present)).transpose()))
 }
 
 /// Returns the record of a call, unless it has expired.
@@ -330,13 +342,9 @@ impl Once {
 }
 
 /// Converts any write except a batch to a transaction.
-fn make_transaction(operation: &mut WriteOperation) {
+pub(super) fn make_transaction(operation: &mut WriteOperation) {
     let action = match operation {
-        WriteOperation::Transact(transaction) => {
-            // The store would compare the token with other calls under the same key, which have other fresh ids.
-            transaction.token = None;
-            return;
-        }
+        WriteOperation::Transact(_) => return,
         WriteOperation::Put(put) => {
             let PutItem { table, item, options } = std::mem::take(put);
             TransactAction::Put { table, item, condition: options.condition, return_item_on_failure: true }
@@ -447,6 +455,18 @@ mod tests {
         let result = after(&rig, Err(refused));
         let Ok(Written::Applied(Some(found))) = result else { panic!("{result:?}") };
         assert_eq!((found.fields.get("owner"), found.fields.get("pin")), (Some(&"first".into()), None));
+    }
+
+    #[test]
+    fn a_repeated_call_that_is_no_longer_permitted_succeeds_without_the_item() {
+        let rig = open().under_key("k");
+        let record = recorded(&rig, Some(account("a", "first")));
+        let rig = rig.answers([got(Some(&record))]);
+        let fixed = rig.fixed();
+        let mut attempt = rig.reading(&fixed).decided(Err(RunError::Forbidden));
+        attempt.permitted = false;
+        now(Idempotency.after(&mut attempt).result());
+        assert_eq!(attempt.state.written, Ok(Written::Applied(None)));
     }
 
     #[test]

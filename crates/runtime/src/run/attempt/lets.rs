@@ -38,7 +38,7 @@ impl Runner {
             let arguments: Attributes = names.zip(values).filter_map(|(name, value)| Some((name, value?))).collect();
             let inner = Call { arguments, caller: call.caller.clone(), cursor: None, token: None };
             let answer = match self.run_read(*read, read_pattern, &inner).await {
-                Ok(answer) => let_value(answer),
+                Ok(answer) => let_value(answer)?,
                 Err(RunError::NotFound(_)) => None,
                 Err(error) => return Err(error),
             };
@@ -56,16 +56,22 @@ fn is_one(read: &ReadPattern) -> bool {
 }
 
 /// Returns the value of a `let`: an item as a map, items as a list.
-fn let_value(answer: Answer) -> Option<AttributeValue> {
-    match answer {
+/// A list without its broken items is not what the write was written for, so they fail it.
+pub(in crate::run) fn let_value(answer: Answer) -> Result<Option<AttributeValue>, RunError> {
+    if let Answer::Page { broken, .. } | Answer::Collection { broken, .. } = &answer
+        && let Some(broken) = broken.first()
+    {
+        return Err(RunError::Broken(Box::new(broken.clone())));
+    }
+    Ok(match answer {
         Answer::One(found) => found.map(as_map),
         Answer::Page { items, .. } => Some(AttributeValue::L(items.into_iter().map(as_map).collect())),
         Answer::Count(count) => Some(AttributeValue::N(i64::try_from(count).unwrap_or(i64::MAX).into())),
-        Answer::Collection(parts) => {
+        Answer::Collection { parts, .. } => {
             let first = parts.into_iter().next().and_then(|(_, items)| items.into_iter().next());
             first.map(as_map)
         }
-    }
+    })
 }
 
 fn as_map(found: Found) -> AttributeValue {

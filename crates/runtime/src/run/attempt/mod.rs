@@ -21,8 +21,10 @@
 mod batch;
 mod cascade;
 mod current_items;
+mod exact;
 mod expired;
 mod fixed;
+mod held;
 mod idempotency;
 mod lets;
 mod permission;
@@ -41,12 +43,13 @@ mod unknown_outcome;
 mod without_transactions;
 
 pub(crate) use idempotency::{EXPIRES as ANSWERS_EXPIRE, answer_table};
+pub(in crate::run) use lets::let_value;
 pub(in crate::run) use without_transactions::obstacle;
 
 use step::Step;
 
 /// Steps of every write, in order.
-static STEPS: [&dyn Step; 15] = [
+static STEPS: [&dyn Step; 17] = [
     // Supplies the cipher and the salt of the call. First, because a later step binds a preview of the request.
     &sealing::Sealing,
     // Reads the items of the `let`s. Before the permission, which may depend on them.
@@ -62,6 +65,9 @@ static STEPS: [&dyn Step; 15] = [
     // Refuses the delete of an item that others refer to with `restrict`. First after binding: a refused write must
     // leave no intent and no record behind.
     &restrict::Restrict,
+    // Adds the guards that must hold in the request. Before `idempotency` and `returned_item`, because it may turn the
+    // request into a transaction.
+    &held::Held,
     // Applies the write once per idempotency key: puts a record with the request, and answers a repeated call from
     // it. Encloses `retry`, so only the result of the last attempt is compared with the record.
     &idempotency::Idempotency,
@@ -69,6 +75,8 @@ static STEPS: [&dyn Step; 15] = [
     &unknown_outcome::UnknownOutcome,
     // Deletes an expired item that made an upsert fail. Before `refusal`, for which the condition simply failed.
     &expired::Expired,
+    // Repeats a write whose condition was stricter than the model. Before `refusal`, for which the condition simply failed.
+    &exact::Exact,
     // Repeats an attempt that lost against concurrent writers. Encloses `cascade`, so the intents of a lost attempt
     // are withdrawn before the pause.
     &retry::Retry,
@@ -104,12 +112,17 @@ mod tests {
             ("Lets", "Permission"),
             ("Permission", "TwoForms"),
             ("TwoForms", "CurrentItems"),
+            ("Permission", "Held"),
+            ("Restrict", "Held"),
+            ("Held", "Idempotency"),
+            ("Held", "ReturnedItem"),
             ("Restrict", "Idempotency"),
             ("Restrict", "Cascade"),
             ("Idempotency", "Retry"),
             ("Idempotency", "ReturnedItem"),
             ("UnknownOutcome", "Retry"),
             ("Expired", "Refusal"),
+            ("Exact", "Refusal"),
             ("Retry", "Cascade"),
             ("WithoutTransactions", "Cascade"),
         ];

@@ -1,9 +1,13 @@
 //! Refuses a caller whom the write's `allow` does not permit.
 
+use keyform_core::AttributeValue;
+use keyform_language::bind::{self, Inputs};
+use keyform_language::schema::{LetSource, Write};
+
 use super::state::{Attempt, Read};
 use super::step::{Hook, Step};
-use crate::run::RunError;
-use crate::run::permit::Permitted;
+use crate::run::permit::{Evidence, Permitted};
+use crate::run::{Call, RunError, Runner};
 
 #[derive(Debug)]
 pub(super) struct Permission;
@@ -15,10 +19,41 @@ impl Step for Permission {
             Permitted::Always => Hook::pass(),
             Permitted::Never => Hook::Ready(Err(RunError::Forbidden)),
             Permitted::If(_) => Hook::wait(async move {
-                let lets = &attempt.state.inputs.lets;
-                attempt.recording_runner().permit(write.allow.as_ref(), &write.parameters, call, lets).await
+                let lets = attempt.of.runner.known_lets(write, call, &attempt.state.inputs.lets)?;
+                let runner = attempt.recording_runner();
+                let guards = runner.permit(write.allow.as_ref(), &write.parameters, call, &lets).await?;
+                attempt.permitted = true;
+                let held = &attempt.of.plan.held;
+                let is_held = |evidence: &Evidence| held.iter().any(|held| held.guard == evidence.guard);
+                attempt.guards = guards.into_iter().filter(is_held).collect();
+                Ok(())
             }),
         }
+    }
+}
+
+impl Runner {
+    /// Returns the values of a write's `let`s for its `allow`: those that were read, and those that are computed from
+    /// known values. A fresh id is made for the request and cannot permit it.
+    fn known_lets(
+        &self,
+        write: &Write,
+        call: &Call,
+        read: &[Option<AttributeValue>],
+    ) -> Result<Vec<Option<AttributeValue>>, RunError> {
+        let mut lets = read.to_vec();
+        for (number, binding) in write.lets.iter().enumerate() {
+            if let LetSource::Value(value) = &binding.source
+                && !value.is_fresh()
+            {
+                let inputs = Inputs { lets: lets.clone(), ..self.inputs(call) };
+                let value = bind::evaluate(&self.checked.model, value, &write.parameters, &inputs)?;
+                if let Some(known) = lets.get_mut(number) {
+                    *known = value;
+                }
+            }
+        }
+        Ok(lets)
     }
 }
 

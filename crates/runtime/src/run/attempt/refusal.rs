@@ -8,12 +8,14 @@ use std::sync::Arc;
 
 use keyform_core::Item;
 use keyform_core::operation::TransactAction;
-use keyform_language::bind::{BoundAction, WriteOperation};
+use keyform_language::bind::{BoundAction, Demand, WriteOperation};
+use keyform_language::plan::Role;
 use keyform_language::schema::EntityId;
 
 use super::state::{Attempt, Bound, Sent, WriteCall, Written};
 use super::step::{Hook, Step};
 use crate::contention::first_failed_condition;
+use crate::run::found::Extent;
 use crate::run::known::Known;
 use crate::run::{Found, RunError};
 
@@ -88,7 +90,13 @@ impl<'a> Called<'a> {
     pub(super) async fn refused_by(&self, number: usize, item: Option<&Item>) -> Result<Written, RunError> {
         let action: Option<&BoundAction> = self.actions.get(number);
         let failed = action.and_then(|action| action.demands.iter().find(|demand| !demand.condition.holds(item)));
+        if failed.is_some_and(|demand| demand.refusal.is_permission) {
+            return Err(RunError::Forbidden);
+        }
         let planned = action.and_then(|action| self.of.plan.at(&action.step));
+        if let Some((action, demand)) = action.zip(failed).filter(|(_, demand)| demand.is_equality) {
+            return self.as_absent(action, demand, planned.map(|planned| planned.role));
+        }
         let current = match item.zip(planned) {
             Some((item, planned)) => self.shown(planned.entity, item).await?,
             None => None,
@@ -100,15 +108,29 @@ impl<'a> Called<'a> {
         }
     }
 
+    /// Returns the outcome of an action on an item that differs in a field which it must have: that of an absent item.
+    /// The item is never shown, because it may belong to another scope.
+    fn as_absent(&self, action: &BoundAction, failed: &Demand, role: Option<Role>) -> Result<Written, RunError> {
+        let missed = action.demands.iter().find(|demand| !demand.is_equality && !demand.condition.holds(None));
+        match missed {
+            Some(demand) => named(&demand.refusal.outcome, None),
+            None if role == Some(Role::Delete) && self.actions.len() == 1 => Ok(Written::Applied(None)),
+            None => named(&failed.refusal.outcome, None),
+        }
+    }
+
     /// Returns the item if it has not expired and the caller may read it.
     async fn shown(&self, entity: EntityId, item: &Item) -> Result<Option<Found>, RunError> {
         if self.of.runner.is_over(entity, item) {
             return Ok(None);
         }
         // The condition may have failed on a sentinel, which is not an item of the entity.
-        let Some(found) = self.of.runner.found(&[entity], item)?.filter(|found| !found.fields.is_empty()) else {
-            return Ok(None);
+        let found = match self.of.runner.found(&[entity], item, Extent::Whole) {
+            // The refusal stands, whatever the item looks like.
+            Err(RunError::Broken(_)) => None,
+            found => found?.filter(|found| !found.fields.is_empty()),
         };
+        let Some(found) = found else { return Ok(None) };
         Ok(self.of.runner.may_read(&found, item, self.of.call, self.known).await.then_some(found))
     }
 }

@@ -125,8 +125,10 @@ impl Runner {
         let forms = if self.evolving.is_some() { self.open_forms(&[dependent.entity]).await? } else { Vec::new() };
         if !forms.is_empty() {
             let answer = Box::pin(self.read_both(&finder.read, &finder.plan, &call, forms, None)).await?;
-            let Answer::Page { items, .. } = answer else { return Ok(Vec::new()) };
-            return Ok(items.into_iter().map(|found| found.fields.into()).collect());
+            let Answer::Page { items, broken, .. } = answer else { return Ok(Vec::new()) };
+            // A broken item refers to its parent all the same.
+            let broken = broken.into_iter().map(|broken| broken.key);
+            return Ok(items.into_iter().map(|found| found.fields.into()).chain(broken).collect());
         }
         let bound = bind::read(model, &finder.read, &finder.plan, &self.inputs(&call))?;
         let mut pages = Pages::new(&bound);

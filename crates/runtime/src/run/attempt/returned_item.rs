@@ -11,6 +11,7 @@ use keyform_language::schema::EntityId;
 
 use super::state::{Attempt, Bound, Sent, WriteCall, Written};
 use super::step::{Hook, Step};
+use crate::run::found::Extent;
 use crate::run::{Found, RunError, Runner};
 
 #[derive(Debug)]
@@ -78,7 +79,7 @@ impl Step for ReturnedItem {
 /// Converts the item of a response, if the write returns it.
 pub(super) fn returned(of: &WriteCall<'_>, item: &Item) -> Result<Option<Found>, RunError> {
     match of.write.returned_entity() {
-        Some(entity) => of.runner.found(&[entity], item),
+        Some(entity) => of.runner.found(&[entity], item, Extent::Whole),
         None => Ok(None),
     }
 }

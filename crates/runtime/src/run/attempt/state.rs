@@ -15,6 +15,7 @@ use super::idempotency::Once;
 use super::refusal;
 use super::returned_item::Promised;
 use crate::run::known::Known;
+use crate::run::permit::{Evidence, Permitted};
 use crate::run::{Call, Caller, Found, RunError, Runner};
 
 /// Call of a write, the same for all of its attempts.
@@ -36,6 +37,10 @@ pub(super) struct Attempt<'a, S> {
     pub(super) lost: u32,
     /// Reads that the permission was decided by, for an external caller.
     pub(super) known: Option<Arc<Known>>,
+    /// True once `allow` has permitted the call in this attempt.
+    pub(super) permitted: bool,
+    /// Guards that permitted the call and that the request carries.
+    pub(super) guards: Vec<Evidence>,
     pub(super) state: S,
 }
 
@@ -105,7 +110,9 @@ pub(super) enum Written {
 
 impl<'a> Attempt<'a, Read<'a>> {
     pub(super) fn begin(of: WriteCall<'a>, fixed: &'a Fixed<'a>, lost: u32) -> Self {
-        Self { of, fixed, lost, known: recorder(&of), state: Read { inputs: fixed.inputs(&of) } }
+        let permitted = matches!(of.runner.permitted(of.write.allow.as_ref(), of.call), Permitted::Always);
+        let state = Read { inputs: fixed.inputs(&of) };
+        Self { of, fixed, lost, known: recorder(&of), permitted, guards: Vec::new(), state }
     }
 
     /// Returns the runner for the reads that permit the call. It records them: a refusal includes an item only if these
@@ -118,7 +125,9 @@ impl<'a> Attempt<'a, Read<'a>> {
     }
 
     /// Computes the request. Breaks if the write is refused without one, or has nothing to do.
-    pub(super) fn bind(self) -> ControlFlow<Attempt<'a, Decided>, Attempt<'a, Bound>> {
+    pub(super) fn bind(mut self) -> ControlFlow<Attempt<'a, Decided>, Attempt<'a, Bound>> {
+        // After the items that this attempt has read, which are more recent.
+        self.state.inputs.current.extend(self.fixed.seen());
         let WriteCall { runner, write, plan, .. } = self.of;
         let bound = match bind::write(&runner.checked.model, write, plan, &self.state.inputs) {
             Ok(bound) => bound,
@@ -128,10 +137,10 @@ impl<'a> Attempt<'a, Read<'a>> {
             return ControlFlow::Break(self.decided(refusal::named(&refused.outcome, None)));
         }
         let Some(operation) = bound.operation else { return ControlFlow::Break(self.decided(Ok(Written::Kept))) };
-        let Self { of, fixed, lost, known, state: Read { inputs } } = self;
+        let Self { of, fixed, lost, known, permitted, guards, state: Read { inputs } } = self;
         let deleted = Deleted { parents: bound.parents, ..Deleted::default() };
         let state = Bound { operation, actions: bound.actions, current: inputs.current, promised: None, deleted };
-        ControlFlow::Continue(Attempt { of, fixed, lost, known, state })
+        ControlFlow::Continue(Attempt { of, fixed, lost, known, permitted, guards, state })
     }
 
     /// Ends the attempt before anything was sent.
@@ -142,7 +151,7 @@ impl<'a> Attempt<'a, Read<'a>> {
 
 impl<'a> Attempt<'a, Bound> {
     pub(super) async fn send(self) -> Attempt<'a, Sent> {
-        let Self { of, fixed, lost, known, state } = self;
+        let Self { of, fixed, lost, known, permitted, guards, state } = self;
         let Bound { operation, actions, promised, deleted, .. } = state;
         let is_delete = matches!(operation, WriteOperation::Delete(_));
         let has_token = matches!(&operation, WriteOperation::Transact(transaction) if transaction.token.is_some());
@@ -154,7 +163,7 @@ impl<'a> Attempt<'a, Bound> {
             | WriteOperation::Transact(_) => Response::Request(of.runner.send(operation.into()).await),
         };
         let state = Sent { actions, promised, deleted, is_delete, has_token, response };
-        Attempt { of, fixed, lost, known, state }
+        Attempt { of, fixed, lost, known, permitted, guards, state }
     }
 
     /// Ends the attempt before the request was sent.
@@ -175,8 +184,9 @@ impl<'a, S> Attempt<'a, S> {
         deleted: impl FnOnce(S) -> Deleted,
         written: Result<Written, RunError>,
     ) -> Attempt<'a, Decided> {
-        let Self { of, fixed, lost, known, state } = self;
-        Attempt { of, fixed, lost, known, state: Decided { deleted: deleted(state), written, again: false } }
+        let Self { of, fixed, lost, known, permitted, guards, state } = self;
+        let state = Decided { deleted: deleted(state), written, again: false };
+        Attempt { of, fixed, lost, known, permitted, guards, state }
     }
 }
 

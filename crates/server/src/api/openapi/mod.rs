@@ -360,6 +360,8 @@ fn read_schema(model: &Model, read: &Read) -> Value {
                 "items": { "type": "array", "items": item(model, read, *entity) },
                 "cursor": { "type": ["string", "null"], "description": "Cursor of the next page; null on the last \
                     page." },
+                "broken": { "type": "integer", "minimum": 1, "description": "Number of items that were left out \
+                    because they do not fit the model; absent if there are none." },
             },
         }),
         [(entity, Number::One, _)] => item(model, read, *entity),

@@ -2,6 +2,7 @@
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::schema::Entity;
 
 use super::{evolution, kept, written};
 
@@ -15,6 +16,10 @@ pub(super) static RULE: Rule = Rule {
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     for (old, new) in kept(context) {
+        if let Some(finding) = moved(context, old, new) {
+            findings.push(finding);
+            continue;
+        }
         let (Some(old_key), Some(new_key)) = (&old.key, &new.key) else { continue };
         let (before, now) = (written(old, old_key), written(new, new_key));
         let moves =
@@ -32,4 +37,18 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
             );
         }
     }
+}
+
+/// Reports an entity that is in another table of the store than its existing items.
+fn moved(context: &Context<'_>, old: &Entity, new: &Entity) -> Option<Diagnostic> {
+    let before = context.before?;
+    let (then, now) = (before.table(old.table?), context.model.table(new.table?));
+    let moves = evolution(context, new).is_some_and(|evolution| evolution.table.is_some());
+    (then.physical != now.physical && !moves).then(|| {
+        let message = format!("existing items of {} are in the table `{}` of the store", new.name, then.physical);
+        Diagnostic::error(RULE.code, now.name_span, message).label(format!("now `{}`", now.physical)).help(format!(
+            "keep the table, or declare both and move the items: `evolve {} {{ from table … }}`",
+            new.name
+        ))
+    })
 }

@@ -1,5 +1,6 @@
 //! M03: existing items do not conform to the new model.
 
+use crate::bind::when_absent;
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::Bounds;
@@ -24,7 +25,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
             }
             let before = old.field_named(&field.name).map(|id| old.field(id));
             findings.extend(match before {
-                None => required(new, field),
+                None => required(new, field, evolution.is_some()),
                 Some(before) => narrowed(new, before, field),
             });
         }
@@ -37,23 +38,27 @@ fn gives(evolution: &Evolution, field: FieldId) -> bool {
         || evolution.renames.iter().any(|(_, renamed, _)| *renamed == field)
 }
 
-fn required(entity: &Entity, field: &Field) -> Option<Diagnostic> {
-    (field.is_required() && !field.has_source()).then(|| {
+/// Reports a new field that existing items lack. A constant default applies to them when they are read; a computed one
+/// only when an `evolve` rewrites them.
+fn required(entity: &Entity, field: &Field, evolves: bool) -> Option<Diagnostic> {
+    let is_filled = evolves && field.has_source();
+    let is_missing = field.must_have_value() && when_absent(field).is_none() && !is_filled;
+    is_missing.then(|| {
         Diagnostic::error(
             RULE.code,
             field.name_span,
             format!("existing items of {} have no `{}`", entity.name, field.name),
         )
-        .label("new and required")
+        .label(if field.has_source() { "its default only applies to new items" } else { "new and required" })
         .help(format!(
-            "give it a default, make it optional, or add `evolve {} {{ set {} = … }}`",
+            "give it a constant default, make it optional, or add `evolve {} {{ set {} = … }}`",
             entity.name, field.name
         ))
     })
 }
 
 fn narrowed(entity: &Entity, before: &Field, now: &Field) -> Option<Diagnostic> {
-    let what = if before.optional && !now.optional && !now.has_source() {
+    let what = if before.optional && now.must_have_value() && when_absent(now).is_none() {
         Some("was optional, so items may lack it".to_owned())
     } else {
         loss(before.kind.resolved(), now.kind.resolved())

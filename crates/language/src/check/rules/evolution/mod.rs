@@ -1,10 +1,13 @@
-//! Rules M01 to M05: changes between two versions of a model. All but M05 require the previous model.
+//! Rules M01 to M08: changes between two versions of a model. All but M05 require the previous model.
 
 mod m01_key_changed_without_evolve;
 mod m02_index_without_backfill;
 mod m03_old_items_do_not_fit;
 mod m04_table_cannot_change;
 mod m05_ambiguous_new_key;
+mod m06_unique_without_claims;
+mod m07_encryption_changed;
+mod m08_expiry_attribute_renamed;
 
 use crate::check::{Context, Rule};
 use crate::schema::{Entity, EntityKey, Evolution};
@@ -16,6 +19,9 @@ pub(super) const RULES: &[&Rule] = &[
     &m03_old_items_do_not_fit::RULE,
     &m04_table_cannot_change::RULE,
     &m05_ambiguous_new_key::RULE,
+    &m06_unique_without_claims::RULE,
+    &m07_encryption_changed::RULE,
+    &m08_expiry_attribute_renamed::RULE,
 ];
 
 /// Returns the entities that exist in both models: the previous version, then the current one.

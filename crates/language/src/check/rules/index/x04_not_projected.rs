@@ -102,9 +102,15 @@ fn missing_for_filter(
 fn looked_at(context: &Context<'_>, read: &Read, plan: &ReadPlan, filter: &Filter) -> Vec<String> {
     match filter {
         Filter::Where => {
-            let entity = plan.returns.first().map(|&id| context.model.entity(id));
-            let fields = read.filter.iter().flat_map(Expr::own_fields);
-            entity.map(|entity| fields.map(|field| entity.field(field).name.clone()).collect()).unwrap_or_default()
+            let of = |condition: &Expr| {
+                let entity = condition.own_entities().into_iter().next().map(|id| context.model.entity(id));
+                let fields = condition.own_fields();
+                entity
+                    .into_iter()
+                    .flat_map(move |entity| fields.clone().into_iter().map(|field| entity.field(field).name.clone()))
+                    .collect::<Vec<_>>()
+            };
+            read.filter.iter().flat_map(Expr::conjuncts).flat_map(of).collect()
         }
         Filter::Parameter(number) => vec![read.parameters[*number].field_name.clone()],
         Filter::Tag(_) => context.model.table(plan.table).tag.iter().map(|tag| tag.value.clone()).collect(),

@@ -3,7 +3,7 @@
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::schema::{Entity, KeyPart, Model, TableId};
-use crate::template::{Class, KeyShape, Overlap, overlap};
+use crate::template::{Class, KeyShape, Overlap, Prefixes, overlap};
 
 use crate::check::rules::show;
 
@@ -19,10 +19,30 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     let model = context.model;
     for table in (0..model.tables.len()).map(TableId) {
         let keyed = keyed(model, table);
-        for (number, later) in keyed.iter().enumerate() {
-            findings.extend(keyed[..number].iter().find_map(|earlier| collision(earlier, later)));
+        let shapes: Vec<&KeyShape<'_>> = keyed.iter().map(|(_, shape)| shape).collect();
+        for (number, earlier) in candidates(&shapes).into_iter().enumerate() {
+            let later = &keyed[number];
+            findings.extend(earlier.into_iter().find_map(|earlier| collision(&keyed[earlier], later)));
         }
     }
+}
+
+/// Returns for each key the earlier keys that are worth a comparison: in the attribute where the fewest are left, one
+/// literal beginning begins with the other. The keys of most entities have a prefix of their own, so this list is short.
+fn candidates(shapes: &[&KeyShape<'_>]) -> Vec<Vec<usize>> {
+    let attributes = shapes.first().map_or(0, |shape| shape.attributes.len());
+    let texts: Vec<Vec<String>> = (0..attributes)
+        .map(|attribute| shapes.iter().map(|shape| shape.attributes[attribute].prefix()).collect())
+        .collect();
+    let indexes: Vec<Prefixes> = texts.iter().map(|texts| Prefixes::new(texts.iter().cloned())).collect();
+    let of = |number: usize| {
+        let fewest = (0..attributes).min_by_key(|attribute| indexes[*attribute].count(&texts[*attribute][number]));
+        let Some(attribute) = fewest else { return Vec::new() };
+        let mut earlier = indexes[attribute].compatible(&texts[attribute][number]);
+        earlier.retain(|other| *other < number);
+        earlier
+    };
+    (0..shapes.len()).map(of).collect()
 }
 
 /// Returns the entities of a table whose full key is known, with the shapes of their keys.
@@ -82,4 +102,39 @@ fn example(one: &Entity, two: &Entity, overlap: &Overlap) -> String {
     let Overlap::Collision(found) = overlap else { return String::new() };
     let (first, second) = (show::item(one, &found.left), show::item(two, &found.right));
     format!("{first} and {second} both have the key {}", show::key(&found.key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Checked;
+
+    /// Counts comparisons instead of measuring time: they would be quadratic if every pair were compared.
+    #[test]
+    fn a_thousand_entities_of_one_table_need_few_comparisons() {
+        for key in ["\"E{n}#{id}\", \"META\"", "\"USER#{id}\", \"E{n}#\""] {
+            let entity = |n: usize| {
+                let key = key.replace("{n}", &n.to_string());
+                format!("entity E{n} in T {{\n  key {key}\n  id: ulid\n}}\n")
+            };
+            let text = format!("model m\ntable T {{ key pk, sk }}\n{}", (0..1000).map(entity).collect::<String>());
+            let (document, _) = crate::document::parse(&text);
+            let (model, _) = crate::schema::resolve(&document);
+            let keyed = keyed(&model, TableId(0));
+            let shapes: Vec<&KeyShape<'_>> = keyed.iter().map(|(_, shape)| shape).collect();
+            let compared: usize = candidates(&shapes).iter().map(Vec::len).sum();
+            assert_eq!(shapes.len(), 1000);
+            assert!(compared < 2000, "{compared} comparisons for {key}");
+        }
+    }
+
+    #[test]
+    fn entities_without_a_prefix_are_still_compared() {
+        let checked = Checked::read(
+            "model m\ntable T { key pk }\nentity A in T {\n  key \"{id}\"\n  id: string(1..9)\n}\nentity B in T {\n  \
+            key \"B#{id}\"\n  id: ulid\n}\nentity C in T {\n  key \"{id}\"\n  id: string(1..50)\n}\n",
+        );
+        let found = checked.diagnostics.iter().filter(|found| found.code == RULE.code).count();
+        assert_eq!(found, 1, "C collides with A and with B, and is reported once: {:?}", checked.diagnostics);
+    }
 }

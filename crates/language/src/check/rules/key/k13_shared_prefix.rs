@@ -3,7 +3,7 @@
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::schema::{Entity, EntityKey, IndexId, Model, Part, TableId, Template};
-use crate::template::{KeyShape, Overlap, overlap};
+use crate::template::{KeyShape, Overlap, Prefixes, overlap};
 
 use crate::check::rules::show;
 
@@ -28,9 +28,16 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
 fn in_one_key(model: &Model, table: TableId, index: Option<IndexId>, findings: &mut Vec<Diagnostic>) {
     let keys: Vec<(&Entity, &EntityKey)> =
         model.entities_of(table).filter_map(|(_, entity)| Some((entity, entity.key_of(index)?))).collect();
+    let prefix = |key: &EntityKey| key.sort.first().map(|part| part.template.prefix().to_owned()).unwrap_or_default();
+    let prefixes = Prefixes::new(keys.iter().map(|(_, key)| prefix(key)));
     for (number, &one) in keys.iter().enumerate() {
-        let others = keys.iter().enumerate().filter(|(other, _)| *other != number);
-        findings.extend(others.map(|(_, &other)| other).find_map(|two| begins(one, two)));
+        let own = prefix(one.1);
+        // Only a prefix that ends in a letter or a digit is reported; the others would be compared in vain.
+        if own.chars().next_back().is_none_or(|last| !last.is_alphanumeric()) {
+            continue;
+        }
+        let others = prefixes.compatible(&own).into_iter().filter(|other| *other != number);
+        findings.extend(others.map(|other| keys[other]).find_map(|two| begins(one, two)));
     }
 }
 

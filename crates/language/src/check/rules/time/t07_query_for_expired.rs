@@ -3,7 +3,7 @@
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::BinaryOp;
-use crate::schema::{Expr, ExprKind, FieldId, Read, Test};
+use crate::schema::{EntityId, Expr, ExprKind, FieldId, Read, Test};
 use crate::span::Span;
 
 use super::ttl_field;
@@ -18,10 +18,10 @@ pub(super) static RULE: Rule = Rule {
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     for read in &context.model.reads {
-        for entity in read.result.entities() {
-            let entity = context.model.entity(entity);
+        for id in read.result.entities() {
+            let entity = context.model.entity(id);
             let Some((ttl, field)) = ttl_field(context.model, entity) else { continue };
-            if let Some(place) = looks_for_past(read, ttl, &field.name) {
+            if let Some(place) = looks_for_past(read, (id, ttl), &field.name) {
                 findings.push(
                     Diagnostic::error(
                         RULE.code,
@@ -37,7 +37,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-fn looks_for_past(read: &Read, ttl: FieldId, name: &str) -> Option<Span> {
+fn looks_for_past(read: &Read, ttl: (EntityId, FieldId), name: &str) -> Option<Span> {
     let by_parameter = read.parameters.iter().find(|parameter| {
         parameter.field_name == name
             && matches!(parameter.test, Test::Before | Test::Until)
@@ -49,7 +49,7 @@ fn looks_for_past(read: &Read, ttl: FieldId, name: &str) -> Option<Span> {
 }
 
 /// Returns the span of a condition of the form `ttl < …`.
-fn past_condition(filter: &Expr, ttl: FieldId) -> Option<Span> {
+fn past_condition(filter: &Expr, (entity, ttl): (EntityId, FieldId)) -> Option<Span> {
     let mut found = None;
     filter.walk(&mut |expr| {
         let (less, more) = match &expr.kind {
@@ -57,7 +57,7 @@ fn past_condition(filter: &Expr, ttl: FieldId) -> Option<Span> {
             ExprKind::Binary(BinaryOp::Greater | BinaryOp::GreaterEqual, left, right) => (right, left),
             _ => return,
         };
-        if less.own_fields().contains(&ttl) && more.own_fields().is_empty() {
+        if less.own_fields().contains(&ttl) && less.own_entities().contains(&entity) && more.own_fields().is_empty() {
             found = Some(expr.span);
         }
     });

@@ -1,8 +1,8 @@
 //! V14: the cost of a backfill.
 
 use crate::check::{Context, Rule};
+use crate::cost::migration;
 use crate::cost::price::PRICES;
-use crate::cost::size;
 use crate::cost::text::{dollars, number};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::schema::{Evolution, Model};
@@ -25,11 +25,11 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
 fn judge(model: &Model, evolution: &Evolution) -> Option<Diagnostic> {
     let entity = model.entity(evolution.entity?);
     let items = entity.volume.items? as f64;
-    let (bytes, _) = size::item(model, entity);
+    let one = migration::typical(model, evolution)?;
     let class = PRICES.of(entity.table.map(|table| model.table(table).class)?);
-    let writes = items * (bytes.div_ceil(1024) as f64 * 2.0 + entity.indexes.len() as f64);
-    let reads = items * bytes as f64 / 4096.0 * 0.5;
-    let money = writes * class.million_writes / 1e6 + reads * class.million_reads / 1e6;
+    let (writes, removals) = (items * one.units(), items * one.removal_units());
+    let reads = migration::scan_units(items * one.new_bytes as f64);
+    let money = (writes + removals) * class.million_writes / 1e6 + reads * class.million_reads / 1e6;
     let hours = writes / BUDGET_UNITS / 3_600.0;
     Some(
         Diagnostic::note_at(
@@ -44,10 +44,11 @@ fn judge(model: &Model, evolution: &Evolution) -> Option<Diagnostic> {
             ),
         )
         .note(format!(
-            "{} write units and {} read units, at {} write units a second.",
+            "{} write units and {} read units, at {} write units a second; the cut-over takes {} more.",
             number(writes),
             number(reads),
-            number(BUDGET_UNITS)
+            number(BUDGET_UNITS),
+            number(removals)
         )),
     )
 }

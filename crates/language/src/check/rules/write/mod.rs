@@ -1,4 +1,4 @@
-//! Rules W01 to W19: writes.
+//! Rules W01 to W22: writes.
 
 mod w01_unconditional_put;
 mod w02_item_twice;
@@ -19,6 +19,9 @@ mod w16_vacuous_check;
 mod w17_self_comparison;
 mod w18_immutable_changed;
 mod w19_unfindable_references;
+mod w20_inexpressible_batch;
+mod w21_elements_left_out;
+mod w22_comparison_with_none;
 
 use crate::check::{Context, Rule};
 use crate::schema::{Action, Entity, FieldId, Write};
@@ -44,6 +47,9 @@ pub(super) const RULES: &[&Rule] = &[
     &w17_self_comparison::RULE,
     &w18_immutable_changed::RULE,
     &w19_unfindable_references::RULE,
+    &w20_inexpressible_batch::RULE,
+    &w21_elements_left_out::RULE,
+    &w22_comparison_with_none::RULE,
 ];
 
 /// Returns every action of every write whose entity is known and has a complete key.

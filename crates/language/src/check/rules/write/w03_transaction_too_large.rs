@@ -27,6 +27,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
 
 fn count(write: &Write, plan: &WritePlan) -> Option<Diagnostic> {
     let Some(actions) = plan.actions_max else { return endless(write, plan) };
+    let actions = actions.saturating_add(plan.checks().count() as u64);
     let name = &write.name;
     match plan.request {
         WriteKind::Batch if actions > BATCH_ACTIONS_MAX => Some(
@@ -43,15 +44,19 @@ fn count(write: &Write, plan: &WritePlan) -> Option<Diagnostic> {
                 {BATCH_ACTIONS_MAX}"
             )),
         ),
-        WriteKind::Transaction if actions > TRANSACTION_ACTIONS_MAX => Some(
-            Diagnostic::error(
-                RULE.code,
-                write.name_span,
-                format!("`{name}` has up to {actions} actions; a transaction can have {TRANSACTION_ACTIONS_MAX}"),
+        WriteKind::Put | WriteKind::Update | WriteKind::Delete | WriteKind::Transaction
+            if actions > TRANSACTION_ACTIONS_MAX =>
+        {
+            Some(
+                Diagnostic::error(
+                    RULE.code,
+                    write.name_span,
+                    format!("`{name}` has up to {actions} actions; a transaction can have {TRANSACTION_ACTIONS_MAX}"),
+                )
+                .note("Sentinels of `unique` fields and guards that the request carries count too.")
+                .help("lower the `max` of its `for`, or make it a `batch` if it need not be atomic"),
             )
-            .note("Sentinels of `unique` fields count too.")
-            .help("lower the `max` of its `for`, or make it a `batch` if it need not be atomic"),
-        ),
+        }
         _ => None,
     }
 }

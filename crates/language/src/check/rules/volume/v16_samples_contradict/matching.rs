@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::samples::{Item, Samples};
-use crate::schema::{Entity, EntityId, Model};
+use crate::schema::{Entity, EntityId, Model, Table};
 use crate::template::Shape;
 
 use super::RULE;
@@ -50,8 +50,9 @@ fn has_key(entity: &Entity, item: &Item) -> bool {
 /// Reports items that match no entity, and items that match two.
 pub(super) fn strangers(model: &Model, samples: &Samples, matched: &Matched<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    let none: Vec<&Item> =
-        matched.of.iter().filter(|(entities, _)| entities.is_empty()).map(|(_, item)| *item).collect();
+    let is_own = |item: &Item| model.tables.iter().any(|table| is_sentinel(table, item));
+    let strangers = matched.of.iter().filter(|(entities, item)| entities.is_empty() && !is_own(item));
+    let none: Vec<&Item> = strangers.map(|(_, item)| *item).collect();
     if let Some(example) = none.first() {
         let message = format!("{} of {} items match no entity", none.len(), samples.items.len());
         findings.push(
@@ -74,6 +75,13 @@ pub(super) fn strangers(model: &Model, samples: &Samples, matched: &Matched<'_>)
         );
     }
     findings
+}
+
+/// Returns whether an item is the sentinel of a unique field.
+fn is_sentinel(table: &Table, item: &Item) -> bool {
+    let text = |name: &str| item.get(name).and_then(|value| value.text()).unwrap_or_default();
+    let is_marked = table.partition.as_ref().is_some_and(|key| text(&key.name).starts_with("UNIQUE#"));
+    is_marked && table.sort.as_ref().is_none_or(|key| text(&key.name) == "UNIQUE")
 }
 
 /// Formats the first text attributes of an item for a note.

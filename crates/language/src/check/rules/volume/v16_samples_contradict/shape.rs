@@ -1,5 +1,6 @@
 //! Checks each item on its own: missing attributes and values that do not fit.
 
+use crate::bind::when_absent;
 use crate::diagnostic::Diagnostic;
 use crate::samples::{Item, Value};
 use crate::scalar::Resolution;
@@ -23,7 +24,8 @@ pub(super) fn judge(model: &Model, id: EntityId, items: &[&Item], findings: &mut
 
 fn missing(entity: &Entity, field: &Field, items: &[&Item]) -> Option<Diagnostic> {
     let lacking = items.iter().filter(|item| !item.contains_key(&field.name)).count();
-    (lacking > 0 && field.is_required()).then(|| {
+    let is_needed = field.must_have_value() && when_absent(field).is_none() && !is_in_key(entity, field);
+    (lacking > 0 && is_needed).then(|| {
         Diagnostic::warning(
             RULE.code,
             field.name_span,
@@ -32,6 +34,12 @@ fn missing(entity: &Entity, field: &Field, items: &[&Item]) -> Option<Diagnostic
         .label("required")
         .help("make it optional, or set it with an `evolve`")
     })
+}
+
+/// Returns whether a key contains the field, from which reads derive it.
+fn is_in_key(entity: &Entity, field: &Field) -> bool {
+    let mut fields = entity.key.iter().chain(&entity.indexes).flat_map(|key| key.fields());
+    fields.any(|id| entity.field(id).name == field.name)
 }
 
 fn stored(kind: &Type) -> Option<&'static str> {
@@ -45,7 +53,8 @@ fn stored(kind: &Type) -> Option<&'static str> {
 
 fn types(field: &Field, items: &[&Item]) -> Option<Diagnostic> {
     let wanted = stored(&field.kind)?;
-    let is_other = |value: &&Value| value.type_name() != wanted && !(field.null && **value == Value::Null);
+    let is_other =
+        |value: &&Value| value.type_name() != wanted && !((field.null || field.optional) && **value == Value::Null);
     let other = items.iter().filter_map(|item| item.get(&field.name)).find(is_other)?;
     Some(
         Diagnostic::warning(

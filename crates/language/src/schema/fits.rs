@@ -4,8 +4,9 @@ use keyform_core::AttributeValue;
 use keyform_core::limits::NESTING_DEPTH_MAX;
 use keyform_core::value::{name, size};
 
-use keyform_language::scalar::Stored;
-use keyform_language::schema::{Field, Type};
+use crate::scalar::Stored;
+
+use super::{Field, Type};
 
 /// Returns whether a field of this type can hold the value. Texts are checked in the form that is stored: an
 /// e-mail address trimmed and in lower case.
@@ -61,7 +62,7 @@ fn fits_field(part: Option<&AttributeValue>, field: &Field) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use keyform_language::scalar::{Bounds, Scalar};
+    use crate::scalar::{Bounds, Scalar};
 
     fn bounds(min: i64, max: i64) -> Bounds {
         Bounds { min: Some(min), max: Some(max) }

@@ -1,0 +1,17 @@
+//! Scopes: which items a caller is authorised for, and whether a pattern stays within them.
+//!
+//! 1. [`domain`]: what a field identifies, so that values of two fields can be compared in meaning.
+//! 2. [`disjunct`]: the alternatives of an `allow`.
+//! 3. [`enforced`]: the fields of an item that a read or a step compares with a value.
+//! 4. [`fact`]: the values that one alternative authorises.
+//! 5. [`judge`]: the items of a pattern that no authorised value reaches.
+
+pub mod disjunct;
+pub mod domain;
+pub mod enforced;
+pub mod fact;
+pub mod judge;
+
+pub use domain::{Domain, Domains};
+pub use fact::Facts;
+pub use judge::{Act, Judged, Unbound};
