@@ -70,7 +70,7 @@ impl Default for StoreOptions {
             compression: true,
             table_bytes: 32 << 20,
             level0_files: 4,
-            dead_bytes: 64 << 20,
+            dead_bytes: 48 << 20,
             level1_bytes: 128 << 20,
             journal_reserve_bytes: 256 << 10,
             neighbours: Vec::new(),

@@ -120,10 +120,12 @@ impl Session {
                         // The WebSocket library answers pings.
                         Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => continue,
                     };
-                    if let Some(answer) = self.heard(&text) {
+                    let answer = self.heard(&text);
+                    // Before the reply, so that a client that was answered knows that the new deadline counts.
+                    ends = self.deadline();
+                    if let Some(answer) = answer {
                         socket.send(Message::text(answer)).await?;
                     }
-                    ends = self.deadline();
                 }
                 (number, event) = outbox.next() => {
                     if number == 0 {
