@@ -14,9 +14,10 @@ use keyform::flow::{Host, Tables, TokenKeys};
 use keyform::runtime::run::Runner;
 use keyform::server::{Credentials, Limits, MetricsAddress, Models, Running, Server, ServerSettings, Timeouts};
 use keyform::{Database, Encryption, Execute, Ground, ModelFiles, OpenError, Options, Reload, SystemWorld};
+use keyform_check::Checked;
+use keyform_check::check::Target;
+use keyform_language::Severity;
 use keyform_language::bookkeeping::ANSWERS;
-use keyform_language::check::Target;
-use keyform_language::{Checked, Severity};
 use keyform_server::Security;
 use tokio::runtime::Runtime;
 
@@ -225,7 +226,7 @@ fn report_lacks(config: &Config, runner: &Runner) {
         tracing::warn!(model, write, "will be refused: {why}");
     }
     if config.store == StoreKind::Alternator {
-        let options = keyform_language::Options { target: Target::Alternator, ..Default::default() };
+        let options = keyform_check::Options { target: Target::Alternator, ..Default::default() };
         let checked = Checked::read_with(&runner.checked().source, options);
         let lacks =
             checked.diagnostics.iter().filter(|found| found.code.0 == "W14" && found.severity != Severity::Error);

@@ -50,7 +50,7 @@ pub(crate) fn model(name: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use keyform_language::Checked;
+    use keyform_check::Checked;
 
     use super::*;
 

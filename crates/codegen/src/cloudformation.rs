@@ -7,7 +7,7 @@ use keyform_core::operation::CreateTable;
 use keyform_core::table::{KeySchema, Projection, TableClass, Throughput};
 use serde_yaml_ng::{Mapping, Value};
 
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_language::bind;
 use keyform_language::schema::Table;
 use keyform_language::span::Spanned;

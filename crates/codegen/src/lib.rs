@@ -15,7 +15,7 @@ mod variable;
 
 use std::collections::BTreeMap;
 
-use keyform_language::Checked;
+use keyform_check::Checked;
 
 /// Code generator.
 #[derive(Clone, Copy, Debug)]

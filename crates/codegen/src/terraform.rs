@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use keyform_core::operation::CreateTable;
 use keyform_core::table::{KeySchema, Projection, TableClass};
 
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_language::bind;
 use keyform_language::schema::{Model, Table};
 use keyform_language::span::Spanned;

@@ -7,14 +7,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use keyform_check::Checked;
 use keyform_core::{Execute, World};
 use keyform_engine::Database;
 use keyform_flow::Tables;
+use keyform_language::Severity;
 use keyform_language::bind::unnamed_table;
 use keyform_language::bookkeeping::MODELS;
 use keyform_language::diagnostic::render;
 use keyform_language::schema::Target;
-use keyform_language::{Checked, Severity};
 use keyform_live::handle::HandleError;
 use keyform_runtime::accept::{Accepted, NotAccepted};
 use keyform_runtime::run::{RunError, RunSettings, Runner};

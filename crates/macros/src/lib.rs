@@ -12,9 +12,10 @@ mod path;
 use std::fs;
 use std::path::Path;
 
+use keyform_check::Checked;
 use keyform_codegen::CodegenSettings;
+use keyform_language::Severity;
 use keyform_language::diagnostic::render;
-use keyform_language::{Checked, Severity};
 use proc_macro::TokenStream;
 
 /// Generates typed code for a model: a handle with a method for each pattern, a struct for each entity, an id type for

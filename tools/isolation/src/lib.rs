@@ -33,7 +33,7 @@ mod world;
 
 use std::fmt;
 
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_language::schema::{Parameter, Permission, Read, Write};
 use keyform_runtime::run::{Answer, Caller, Found, RunError};
 
@@ -110,7 +110,7 @@ impl Proof {
 /// Tries every pattern of a model.
 ///
 /// ```
-/// let checked = keyform_language::Checked::read("model empty\n\ncaller userId: ulid\n\ntable T { key pk }\n");
+/// let checked = keyform_check::Checked::read("model empty\n\ncaller userId: ulid\n\ntable T { key pk }\n");
 /// assert!(keyform_isolation::prove(&checked)?.leaks.is_empty());
 /// # Ok::<(), keyform_runtime::run::RunError>(())
 /// ```

@@ -1,7 +1,7 @@
 //! Values of fields, claims and parameters in each world, per round.
 
 use keyform_core::{AttributeValue, Attributes};
-use keyform_language::explain::sample;
+use keyform_language::bind::sample;
 use keyform_language::scalar::Resolution;
 use keyform_language::schema::{EntityId, FieldId, Model, Type};
 use keyform_language::template::render;

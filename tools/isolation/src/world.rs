@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use keyform_check::Checked;
 use keyform_core::execute::BoxFuture;
 use keyform_core::operation::{DeleteItem, PutItem, Scan};
 use keyform_core::{Attributes, Error, Execute, Operation, Output};
@@ -15,7 +16,7 @@ use keyform_engine::{Database, Options};
 use keyform_language::bind;
 use keyform_language::scalar::Scalar;
 use keyform_language::schema::{EntityId, FieldId, Model, Permission, Read};
-use keyform_language::{Checked, template};
+use keyform_language::template;
 use keyform_runtime::run::{Answer, Call, Caller, Found, RunError, RunSettings, Runner};
 
 use super::vocabulary::{NOW_MILLIS, Owner, Vocabulary};

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use keyform::execute::BoxFuture;
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform::runtime::run::{Call, Runner, RunSettings};
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output, SystemWorld, World};
 use rustix::time::{ClockId, clock_gettime};

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use keyform::Database;
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform::runtime::run::{Call, Runner, RunSettings};
 use keyform::SystemWorld;
 use keyform::flow::Tables;

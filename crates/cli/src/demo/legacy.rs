@@ -7,7 +7,7 @@ use clap::{Arg, ArgMatches, Command, value_parser};
 use keyform::ModelOptions;
 use keyform::SystemWorld;
 use keyform::runtime::run::Runner;
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_workspaces::legacy::MODEL;
 use keyform_workspaces::legacy::data::Amount;
 use keyform_workspaces::legacy::fill::{Filled, fill};

@@ -1,9 +1,10 @@
 //! Answers of the language server.
 
+use keyform_check::Checked;
+use keyform_check::editor::{self, CompletionKind, RenameError};
+use keyform_language::Span;
 use keyform_language::diagnostic::{Diagnostic as Finding, Severity};
 use keyform_language::document::{parse, print};
-use keyform_language::editor::{self, CompletionKind, RenameError};
-use keyform_language::{Checked, Span};
 use lsp_types::{
     CodeActionParams, CompletionItem, CompletionItemKind, CompletionParams, Diagnostic, DiagnosticRelatedInformation,
     DiagnosticSeverity, DocumentFormattingParams, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverContents,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use keyform_language::Checked;
+use keyform_check::Checked;
 use lsp_types::Uri;
 
 /// Open documents by URI, checked.

@@ -9,7 +9,7 @@ use hyper_rustls::HttpsConnectorBuilder;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use keyform_language::Checked;
+use keyform_check::Checked;
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;

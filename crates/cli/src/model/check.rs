@@ -4,10 +4,12 @@ use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use keyform_language::check::{Target, catalogue};
+use keyform_check::catalogue;
+use keyform_check::check::Target;
+use keyform_check::samples::Samples;
+use keyform_check::{Checked, Options};
 use keyform_language::diagnostic::{json, render, sarif};
-use keyform_language::samples::Samples;
-use keyform_language::{Checked, Diagnostic, Options, Severity};
+use keyform_language::{Diagnostic, Severity};
 
 use crate::failure::Failure;
 use crate::{open_store, output};

@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use keyform::{SystemWorld, World as _};
-use keyform_language::Checked;
-use keyform_language::cost::price::PRICES;
-use keyform_language::cost::{Report, compare, report, text};
+use keyform_check::Checked;
+use keyform_check::cost::price::PRICES;
+use keyform_check::cost::{Report, compare, report, text};
 
 use crate::failure::Failure;
 use crate::output;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use keyform::SystemWorld;
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_runtime::accept::{AcceptError, Candidate, accept, review};
 use keyform_runtime::deploy::{self, Event, Patience, Plan, Request};
 

@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command};
-use keyform_language::Checked;
-use keyform_language::cost::price::PRICES;
-use keyform_language::doc::{document, html, markdown};
+use keyform_check::Checked;
+use keyform_check::cost::price::PRICES;
+use keyform_check::doc::{document, html, markdown};
 
 use crate::failure::Failure;
 use crate::output;

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use keyform_language::Checked;
-use keyform_language::explain::{explain, text};
+use keyform_check::Checked;
+use keyform_check::explain::{explain, text};
 
 use crate::failure::Failure;
 use crate::output;

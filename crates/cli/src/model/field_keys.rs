@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::{Arg, ArgMatches, Command};
 use keyform::SystemWorld;
 use keyform::runtime::run::{RunSettings, Runner};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_runtime::seal::{KeyId, Keyring};
 
 use crate::failure::Failure;

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command};
+use keyform_check::Checked;
 use keyform_codegen::{CodegenSettings, TARGETS, target};
-use keyform_language::Checked;
 
 use crate::failure::Failure;
 use crate::{open_store, output};

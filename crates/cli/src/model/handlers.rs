@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_live::handle::{DeadLetter, DeadLetters, HandlerSettings};
 use keyform_runtime::run::json;
 use serde_json::{Value, json};

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Arg, ArgMatches, Command};
-use keyform_language::import::import;
+use keyform_check::import::import;
 
 use crate::failure::Failure;
 use crate::output;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use clap::ArgMatches;
-use keyform_language::{Checked, Severity};
+use keyform_check::Checked;
+use keyform_language::Severity;
 use keyform_runtime::run::{SamplePlace, SampleReport, Sampler, Unfit, json};
 use serde_json::{Map, Value, json};
 

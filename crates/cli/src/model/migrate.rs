@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use indicatif::{ProgressBar, ProgressStyle};
 use keyform::SystemWorld;
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_runtime::evolve::state::{Counts, State};
 use keyform_runtime::evolve::{MigrateError, Migration, Pace, Progress, RolledBack, Verified};
 use keyform_transfer::{Rehearsal, Rehearse, Stage};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use keyform::SystemWorld;
 use keyform::{AttributeValue, Attributes};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_language::schema::{Parameter, Type};
 use keyform_runtime::run::{Call, Caller, RunError, Runner, fits, in_words, json, misfit};
 use serde_json::Value;

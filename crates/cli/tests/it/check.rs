@@ -181,7 +181,7 @@ fn the_tables_of_a_store_are_compared_too() {
         let encryption = keyform::Encryption::KeyFile(folder.path().join("master.key"));
         let options = keyform::Options { encryption, ..keyform::Options::default() };
         let database = std::sync::Arc::new(keyform::Database::open_with(&data, options).unwrap());
-        let checked = std::sync::Arc::new(keyform_language::Checked::read(LIBRARY));
+        let checked = std::sync::Arc::new(keyform_check::Checked::read(LIBRARY));
         let world = std::sync::Arc::new(keyform::SystemWorld);
         let runner = keyform_runtime::run::Runner::new(checked, database.clone(), world, Default::default()).unwrap();
         runner.create_tables().await.unwrap();

@@ -9,7 +9,7 @@ use std::time::Duration;
 use keyform::SystemWorld;
 use keyform::runtime::run::{Call, RunSettings, Runner};
 use keyform::{Database, Execute, server};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_live::handle::{HandlerSettings, Handlers};
 use tempfile::TempDir;
 use tokio::sync::Notify;

@@ -1,15 +1,15 @@
 //! Patterns as calls: arguments, result, refusals and documentation.
 
-use keyform_language::Checked;
-use keyform_language::cost;
-use keyform_language::cost::text::number;
+use keyform_check::Checked;
+use keyform_check::cost;
+use keyform_check::cost::text::number;
+use keyform_check::explain::words;
+use keyform_check::surface::{self, Pattern};
 use keyform_language::document::ast::{Number, StreamView};
-use keyform_language::explain::words;
 use keyform_language::plan::ReadPlan;
 use keyform_language::scalar::generated::TEXT;
 use keyform_language::schema::{Read, ReadId, Result as ReadResult, Type, Write};
 use keyform_language::span::Spanned;
-use keyform_language::surface::{self, Pattern};
 
 use super::kind::{Kind, Kinds};
 use super::lines;

@@ -15,9 +15,9 @@ pub(super) use call::{Argument, Call, Live, Returns};
 pub(super) use kind::Kind;
 pub(super) use object::{Member, Object, ObjectId};
 
-use keyform_language::Checked;
+use keyform_check::Checked;
+use keyform_check::surface::{CURSOR, Pattern};
 use keyform_language::schema::{EntityId, Field};
-use keyform_language::surface::{CURSOR, Pattern};
 
 use kind::Kinds;
 

@@ -14,7 +14,7 @@ mod pattern;
 
 use serde_json::{Map, Value, json};
 
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_language::bookkeeping::{ANSWERS, MIGRATIONS, MODELS};
 use keyform_language::schema::{ReadId, TableId, WriteId};
 

@@ -1,6 +1,6 @@
 //! Collects the grants that the requests of a pattern need.
 
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_language::bookkeeping::{ANSWERS, CASCADES, MIGRATIONS, MODELS};
 use keyform_language::document::ast::{KeyType, Verb};
 use keyform_language::plan::{BoundPart, ReadPlan, RequestKind, Role, WriteKind};

@@ -3,7 +3,7 @@
 use crate::client::{Argument, Call, Client, Kind, Member, ObjectId, Returns};
 use keyform_language::document::ast::Number;
 
-use keyform_language::surface::CONFLICT;
+use keyform_check::surface::CONFLICT;
 
 use super::naming::{self, CallNames, Naming};
 use super::types::decoder;

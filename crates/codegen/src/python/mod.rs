@@ -14,7 +14,7 @@ mod methods;
 mod naming;
 mod types;
 
-use keyform_language::Checked;
+use keyform_check::Checked;
 
 use super::CodegenSettings;
 use super::client::{Client, lines, names};

@@ -1,9 +1,9 @@
 //! Arguments of a pattern.
 
+use keyform_check::surface::Pattern;
 use keyform_language::schema::{
     ChangeKind, Entity, EntityId, Expr, ExprKind, Field, FieldId, Flags, Model, Origin, Parameter, Test, Type,
 };
-use keyform_language::surface::Pattern;
 
 use super::names::{Scope, pascal, snake};
 use super::types::{Passed, RustType, TypePosition, Types};

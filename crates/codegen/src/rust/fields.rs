@@ -1,6 +1,6 @@
 //! Generates structs: entities, selections, records, callers.
 
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_language::schema::{Field, Type};
 
 use super::names::serde_camel;

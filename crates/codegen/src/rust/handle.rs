@@ -1,6 +1,6 @@
 //! Generates the handle of a model: the struct that has the methods.
 
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_language::schema::Permission;
 
 use super::argument::Argument;

@@ -21,7 +21,7 @@ mod read;
 mod types;
 mod write;
 
-use keyform_language::Checked;
+use keyform_check::Checked;
 
 use super::CodegenSettings;
 use names::{Scope, pascal};

@@ -1,11 +1,11 @@
 //! Generates a method for each read.
 
-use keyform_language::cost;
+use keyform_check::cost;
+use keyform_check::explain::words as sentences;
+use keyform_check::surface::Pattern;
 use keyform_language::document::ast::Number;
-use keyform_language::explain::words as sentences;
 use keyform_language::plan::{ReadOutcome, ReadPlan, words};
 use keyform_language::schema::{EntityId, FieldId, Result as ReadResult};
-use keyform_language::surface::Pattern;
 
 use super::argument::{self, Argument};
 use super::names::{Scope, pascal, plural, snake};

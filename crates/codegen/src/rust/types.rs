@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_language::scalar::generated::{self, RustId};
 use keyform_language::schema::{Entity, EntityId, Field, FieldId, Model, Type};
 

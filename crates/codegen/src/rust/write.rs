@@ -1,9 +1,9 @@
 //! Generates a method for each write, with its input and error types.
 
-use keyform_language::cost;
-use keyform_language::explain::words as sentences;
+use keyform_check::cost;
+use keyform_check::explain::words as sentences;
+use keyform_check::surface::Pattern;
 use keyform_language::schema::{EntityId, Write};
-use keyform_language::surface::Pattern;
 
 use super::argument::{self, Argument};
 use super::names::{Scope, pascal};

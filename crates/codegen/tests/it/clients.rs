@@ -6,8 +6,8 @@
 
 use std::path::PathBuf;
 
+use keyform_check::Checked;
 use keyform_codegen::{self as generate, CodegenSettings};
-use keyform_language::Checked;
 
 const MODEL: &str = include_str!("../clients/notes.kf");
 

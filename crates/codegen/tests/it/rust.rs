@@ -7,8 +7,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use keyform_check::Checked;
 use keyform_codegen::{self as generate, CodegenSettings};
-use keyform_language::Checked;
 
 fn printed(source: &str) -> String {
     let checked = Checked::read(source);
@@ -67,7 +67,7 @@ fn models(folder: &str) -> Vec<PathBuf> {
 #[test]
 fn printed_code_is_laid_out_as_by_rustfmt() {
     let all =
-        [models("../../systems"), models("../../examples"), models("../language/tests/unseen"), models("tests/rust")]
+        [models("../../systems"), models("../../examples"), models("../check/tests/unseen"), models("tests/rust")]
             .concat();
     assert!(all.len() >= 10, "{all:?}");
     for path in all {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use keyform_check::Checked;
 use keyform_core::operation::ChangeRecord;
 use keyform_core::{AttributeValue, Attributes, Execute};
-use keyform_language::Checked;
 use keyform_language::bind::unnamed_table;
 use keyform_language::document::parse;
 use keyform_language::plan::plan;

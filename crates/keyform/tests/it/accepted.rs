@@ -9,7 +9,7 @@ use keyform::operation::{GetItem, Scan};
 use keyform::runtime::run::{Answer, Call, RunError, RunSettings, Runner};
 use keyform::server::{Server, ServerSettings};
 use keyform::{AttributeValue, Attributes, Database, Execute, ExecuteExt, ModelFileError, ModelFiles, Reload};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_language::bookkeeping::MODELS;
 use keyform_runtime::accept::{Accepted, Reason};
 use keyform_runtime::evolve::{Migration, Pace, Progress};

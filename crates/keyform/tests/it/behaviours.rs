@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use keyform::{AttributeValue, Attributes};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_language::schema::{Parameter, Test, Type};
 use keyform_runtime::run::{Answer, Call, Caller, RunError, RunSettings, Runner, json};
 use keyform_scenario::{Counted, Counting, Store, stage};

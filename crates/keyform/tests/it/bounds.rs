@@ -5,8 +5,8 @@ use std::sync::Arc;
 use keyform::SystemWorld;
 use keyform::operation::{PutItem, Scan};
 use keyform::{AttributeValue, Attributes, Database, ExecuteExt};
-use keyform_language::Checked;
-use keyform_language::surface::Pattern;
+use keyform_check::Checked;
+use keyform_check::surface::Pattern;
 use keyform_runtime::run::{Call, RunError, RunSettings, Runner, fits};
 
 const MODEL: &str = r#"

@@ -13,7 +13,7 @@ use keyform::server::{Models, Served};
 use keyform::{
     AttributeValue, Attributes, Database, Error, Execute, ExecuteExt, Operation, Output, SystemWorld, World as _,
 };
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_language::bookkeeping::CASCADES;
 use keyform_runtime::run::{Answer, Call, Resumed, RunError, RunSettings, Runner};
 use keyform_scenario::fault::Mortal;

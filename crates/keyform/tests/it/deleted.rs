@@ -5,7 +5,7 @@ use std::sync::Arc;
 use keyform::SystemWorld;
 use keyform::runtime::run::{Call, RunSettings, Runner};
 use keyform::{AttributeValue, Database};
-use keyform_language::{Checked, explain};
+use keyform_check::{Checked, explain};
 
 const MODEL: &str = include_str!("naive/guests.kf");
 

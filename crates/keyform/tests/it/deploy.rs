@@ -11,7 +11,7 @@ use keyform::SystemWorld;
 use keyform::operation::DeleteTable;
 use keyform::table::StreamView;
 use keyform::{Execute, ExecuteExt};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_runtime::deploy::{self, DeployError, Live, Patience, Plan, Request};
 use keyform_scenario::fault::Mortal;
 use keyform_scenario::{Store, stage};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use keyform::operation::PutItem;
 use keyform::runtime::run::{Answer, Call, Found, RunSettings, Runner};
 use keyform::{AttributeValue, Attributes, Database, Item, SystemWorld};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_language::schema::{Read, Result as ReadResult, Test};
 use keyform_runtime::run::{SampleReport, Sampler};
 use keyform_runtime::seal::{FieldKey, Keyring};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use keyform::SystemWorld;
 use keyform::execute::BoxFuture;
 use keyform::{Attributes, Database, Error, ErrorCode, Execute, Item, Operation, Output};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_runtime::evolve::batch_get;
 use keyform_runtime::run::{Call, RunError, RunSettings, Runner};
 use keyform_transfer::{Export, Format};

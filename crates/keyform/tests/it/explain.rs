@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use keyform::{Database, ErrorCode, Operation};
-use keyform_language::Checked;
+use keyform_check::Checked;
+use keyform_check::explain::request;
 use keyform_language::bind;
-use keyform_language::explain::request;
-use keyform_language::explain::sample::Sample;
+use keyform_language::bind::sample::Sample;
 use keyform_runtime::run::cascade_table;
 use keyform_wire::Decoded;
 
@@ -17,7 +17,7 @@ fn models() -> Vec<PathBuf> {
     let name = |system: &str| systems.join(system).join(format!("{system}.kf"));
     let mut models: Vec<PathBuf> = ["agencies", "discord", "helpmaton", "t3nets", "workspaces"].map(name).into();
     models.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reads/shapes.kf"));
-    let unseen = Path::new(env!("CARGO_MANIFEST_DIR")).join("../language/tests/unseen");
+    let unseen = Path::new(env!("CARGO_MANIFEST_DIR")).join("../check/tests/unseen");
     models.extend(
         ["booking", "catalogue", "ledger", "saas", "sensors", "shop"].map(|name| unseen.join(format!("{name}.kf"))),
     );

@@ -14,7 +14,7 @@ use keyform::runtime::run::{RunSettings, Runner};
 use keyform::serde_json::{Value, from_str, json};
 use keyform::server::{Models, Running, Served, Server, ServerSettings, Timeouts};
 use keyform::{Database, ExecuteExt};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_world::testing::ManualWorld;
 use tokio::sync::Semaphore;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use keyform::operation::PutItem;
 use keyform::runtime::run::{Answer, Call, Found, RunError, RunSettings, Runner};
 use keyform::{AttributeValue, Attributes, Database, SystemWorld};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_runtime::run::json;
 use serde_json::{Value, json};
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use keyform::runtime::run::{Call, RunSettings, Runner};
 use keyform::{AttributeValue, Database, Encryption, Execute, Options};
 use keyform::{Durability, SystemWorld};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_language::document::ast::Event;
 use keyform_live::handle::{Begin, DeadLetters, HandleError, HandlerSettings, Handlers, Redriven};
 use keyform_scenario::{Store, stage};

@@ -14,11 +14,11 @@ use keyform::expression::{Comparator, KeyTest};
 use keyform::operation::{TransactAction, WriteRequest};
 use keyform::runtime::run::{Call, Caller, Runner};
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
+use keyform_check::Checked;
 use keyform_codegen::{CodegenSettings, target};
-use keyform_language::Checked;
+use keyform_language::bind::sample::Sample;
 use keyform_language::bind::{self, Inputs};
 use keyform_language::document::ast::BinaryOp;
-use keyform_language::explain::sample::Sample;
 use keyform_language::schema::{Expr, ExprKind, Field, Origin, Parameter, Permission};
 use serde_json::Value;
 

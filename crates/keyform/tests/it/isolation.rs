@@ -5,9 +5,9 @@ use crate::random;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use keyform_check::{Checked, explain};
 use keyform_isolation::{Leak, Promise, Proof, prove};
 use keyform_language::schema::ReadId;
-use keyform_language::{Checked, explain};
 
 fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
@@ -100,7 +100,7 @@ fn callers_of_the_systems_are_kept_apart() {
 #[test]
 fn callers_of_models_nobody_thought_of_are_kept_apart() {
     for name in ["booking", "saas", "shop"] {
-        check(&fs::read_to_string(path(&format!("crates/language/tests/unseen/{name}.kf"))).unwrap());
+        check(&fs::read_to_string(path(&format!("crates/check/tests/unseen/{name}.kf"))).unwrap());
     }
 }
 

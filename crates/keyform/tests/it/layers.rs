@@ -4,22 +4,32 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each crate with the workspace crates that it may use, dev-dependencies included.
-const MAY_USE: [(&str, &[&str]); 15] = [
+const MAY_USE: [(&str, &[&str]); 16] = [
     ("core", &[]),
     ("world", &["core"]),
     ("wire", &["core"]),
     ("engine", &["core", "world"]),
     ("language", &["core"]),
-    ("codegen", &["core", "language"]),
-    ("runtime", &["core", "language"]),
+    ("check", &["core", "language"]),
+    ("codegen", &["core", "language", "check"]),
+    ("runtime", &["core", "language", "check"]),
     ("aws", &["core"]),
     ("live", &["core", "language", "runtime"]),
     ("flow", &["core", "world", "language", "runtime"]),
-    ("transfer", &["core", "wire", "engine", "language", "runtime", "live"]),
-    ("server", &["core", "world", "wire", "language", "runtime", "live", "flow"]),
-    ("macros", &["language", "codegen"]),
-    ("keyform", &["core", "world", "engine", "language", "runtime", "aws", "live", "flow", "server", "macros"]),
-    ("cli", &["core", "world", "engine", "language", "codegen", "runtime", "live", "transfer", "server", "keyform"]),
+    ("transfer", &["core", "wire", "engine", "language", "check", "runtime", "live"]),
+    ("server", &["core", "world", "wire", "language", "check", "runtime", "live", "flow"]),
+    ("macros", &["language", "check", "codegen"]),
+    (
+        "keyform",
+        &["core", "world", "engine", "language", "check", "runtime", "aws", "live", "flow", "server", "macros"],
+    ),
+    (
+        "cli",
+        &[
+            "core", "world", "engine", "language", "check", "codegen", "runtime", "live", "transfer", "server",
+            "keyform",
+        ],
+    ),
 ];
 
 fn crates_folder() -> PathBuf {

@@ -9,7 +9,7 @@ use keyform::execute::BoxFuture;
 use keyform::operation::{GetItem, Scan};
 use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, RunSettings, Runner};
 use keyform::{AttributeValue, Attributes, Database, Options};
-use keyform_language::Checked;
+use keyform_check::Checked;
 
 const MODEL: &str = r#"
 model lobby

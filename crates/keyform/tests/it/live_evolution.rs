@@ -9,7 +9,7 @@ use keyform::Execute;
 use keyform::SystemWorld;
 use keyform::live::read::{Live, LiveEvent, LiveSettings, LiveStream};
 use keyform::runtime::run::{Answer, Call, Found, RunSettings, Runner};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_runtime::evolve::{Migration, Pace};
 use keyform_scenario::{Store, stage};
 

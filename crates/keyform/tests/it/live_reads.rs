@@ -13,7 +13,7 @@ use keyform::live::feed::FeedError;
 use keyform::live::read::{Ended, Kind, Live, LiveError, LiveEvent, LiveSettings, LiveStream};
 use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, RunSettings, Runner};
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_scenario::{Dice, Store, stage};
 
 const MODEL: &str = include_str!("../live/tasks.kf");

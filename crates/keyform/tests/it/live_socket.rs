@@ -12,7 +12,7 @@ use keyform::flow::{Tables, TokenKeys};
 use keyform::runtime::run::{Call, RunSettings, Runner};
 use keyform::server::{Limits, Models, Running, Served, Server, ServerSettings};
 use keyform::{AttributeValue, Database, SystemWorld, World as _};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_world::testing::ManualWorld;
 use serde_json::{Value, json};
 use sha2::Sha256;

@@ -14,7 +14,7 @@ use keyform::server::{Models, Running, Served, Server, ServerSettings};
 use keyform::{
     AttributeValue, Attributes, Database, ExecuteExt as _, ModelFileError, ModelFiles, Reload, SystemWorld, World as _,
 };
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_runtime::run::{Call, RunSettings, Runner, json as run_json};
 use serde_json::{Value, json};
 use sha2::Sha256;

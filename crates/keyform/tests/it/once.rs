@@ -8,7 +8,7 @@ use keyform::execute::BoxFuture;
 use keyform::operation::Scan;
 use keyform::runtime::run::{Call, Caller, Found, RunError, RunSettings, Runner};
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_language::bookkeeping::ANSWERS;
 
 const MODEL: &str = r#"model shop

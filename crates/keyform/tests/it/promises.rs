@@ -12,7 +12,7 @@ use keyform::server::{Models, Running, Served, Server, ServerSettings};
 use keyform::{
     AttributeValue, Attributes, Database, Error, Execute, ModelFileError, ModelFiles, Operation, Output, SystemWorld,
 };
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_runtime::run::{Answer as Read, Call, Caller, RunError, RunSettings, Runner};
 use serde_json::{Value, json};
 
@@ -545,7 +545,7 @@ async fn a_permission_that_ends_before_the_request_refuses_it() {
     end("bob");
     let note = call("bob", &[("clubId", "c"), ("noteId", "n")]);
     assert_eq!(runner.write("note", &note).await, Ok(None));
-    let explained = |name: &str| keyform_language::explain::explain(runner.checked(), name)[0].plan.join("\n");
+    let explained = |name: &str| keyform_check::explain::explain(runner.checked(), name)[0].plan.join("\n");
     assert!(explained("promote").contains("held in the request, by a ConditionCheck"), "{}", explained("promote"));
     assert!(explained("leave").contains("held in the request, by a condition of the step"));
     assert!(explained("note").contains("window"));

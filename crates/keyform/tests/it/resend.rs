@@ -10,7 +10,7 @@ use keyform::operation::GetItem;
 use keyform::runtime::run::{Call, RunError, RunSettings, Runner};
 use keyform::server::{self, Server};
 use keyform::{AttributeValue, Attributes, Database, Execute, ExecuteExt};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_scenario::connect;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};

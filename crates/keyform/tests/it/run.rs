@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use keyform::runtime::run::{Answer, Call, Caller, Found, RunError, RunSettings, Runner};
 use keyform::{AttributeValue, Attributes};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_language::bookkeeping::CASCADES;
 use keyform_scenario::{Counted, Store, stage};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use keyform::flow::Tables;
 use keyform::server::{Models, Running, Served, Server, ServerSettings};
 use keyform::{AttributeValue, Attributes, Database, SystemWorld};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_runtime::run::{Call, RunSettings, Runner};
 use serde_json::{Value, json};
 

@@ -7,7 +7,7 @@ use keyform::SystemWorld;
 use keyform::live::read::{Ended, Live, LiveError, LiveEvent};
 use keyform::operation::{GetItem, PutItem};
 use keyform::{AttributeValue, Attributes, Database, Execute, ExecuteExt, Item};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_runtime::run::{Answer, Call, Found, RunError, RunSettings, Runner};
 use keyform_runtime::seal::{FieldKey, Keyring, SealError};
 use keyform_scenario::{Store, stage};

@@ -47,27 +47,27 @@ mod plain {
 /// Models that the code generator was not written for.
 mod unseen {
     pub mod booking {
-        keyform::model!("../language/tests/unseen/booking.kf");
+        keyform::model!("../check/tests/unseen/booking.kf");
     }
 
     pub mod catalogue {
-        keyform::model!("../language/tests/unseen/catalogue.kf");
+        keyform::model!("../check/tests/unseen/catalogue.kf");
     }
 
     pub mod ledger {
-        keyform::model!("../language/tests/unseen/ledger.kf");
+        keyform::model!("../check/tests/unseen/ledger.kf");
     }
 
     pub mod saas {
-        keyform::model!("../language/tests/unseen/saas.kf");
+        keyform::model!("../check/tests/unseen/saas.kf");
     }
 
     pub mod sensors {
-        keyform::model!("../language/tests/unseen/sensors.kf");
+        keyform::model!("../check/tests/unseen/sensors.kf");
     }
 
     pub mod shop {
-        keyform::model!("../language/tests/unseen/shop.kf");
+        keyform::model!("../check/tests/unseen/shop.kf");
     }
 }
 

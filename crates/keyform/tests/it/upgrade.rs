@@ -11,7 +11,7 @@ use std::sync::Arc;
 use keyform::operation::{ListTables, Scan};
 use keyform::runtime::run::{Answer, Call, RunSettings, Runner};
 use keyform::{Database, Encryption, Execute, Options, SystemWorld};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_runtime::accept::Accepted;
 use keyform_runtime::evolve::{Migration, Pace, Progress};
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use keyform::Database;
 use keyform::SystemWorld;
-use keyform_language::Checked;
-use keyform_language::surface::Pattern;
+use keyform_check::Checked;
+use keyform_check::surface::Pattern;
 use keyform_runtime::run::{Call, Caller, RunError, Runner, json};
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use keyform::SystemWorld;
 use keyform::runtime::run::{Call, Found, RunError, RunSettings, Runner};
 use keyform::{AttributeValue, Attributes, Database};
-use keyform_language::Checked;
+use keyform_check::Checked;
 
 const MODEL: &str = r#"model documents
 

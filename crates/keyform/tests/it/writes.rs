@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use keyform::operation::{Scan, TransactWriteItems};
 use keyform::{AttributeValue, Attributes, Database, ErrorCode};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_language::bind::{self, BoundWrite, CurrentItem, Demand, Fresh, Inputs, WriteOperation};
 
 const MODEL: &str = r#"

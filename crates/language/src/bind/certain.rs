@@ -149,9 +149,9 @@ mod tests {
     use keyform_core::{Attributes, Item};
 
     use super::*;
-    use crate::Checked;
+    use crate::Compiled;
+    use crate::bind::sample::Sample;
     use crate::bind::{Inputs, guard, truth};
-    use crate::explain::sample::Sample;
     use crate::schema::Permission;
 
     /// Checks each condition as `allow` (over `given`, `missing`, `flag` and `tags`) in a model of one read.
@@ -163,10 +163,10 @@ mod tests {
             entity E in T {{ a: slug(1..20) }}
             read one(a, left: slug(1..20)?) -> E? allow {condition}"#
         );
-        let checked = Checked::read(&text);
-        let read = checked.model.reads.first().unwrap();
-        let Some(Permission::When(condition)) = &read.allow else { panic!("{:?}", checked.diagnostics) };
-        let sample = Sample::new(&checked.model);
+        let compiled = Compiled::read(&text);
+        let read = compiled.model.reads.first().unwrap();
+        let Some(Permission::When(condition)) = &read.allow else { panic!("{:?}", compiled.unresolved) };
+        let sample = Sample::new(&compiled.model);
         let mut inputs = sample.of_read(read);
         inputs.arguments.to_mut().remove("left");
         let tags = AttributeValue::Ss(["x".to_owned(), "y".to_owned()].into());
@@ -178,7 +178,7 @@ mod tests {
         ]
         .into();
         inputs.caller = std::borrow::Cow::Owned(claims);
-        truth(&checked.model, condition, &read.parameters, &inputs).unwrap()
+        truth(&compiled.model, condition, &read.parameters, &inputs).unwrap()
     }
 
     #[test]
@@ -243,10 +243,10 @@ mod tests {
             guard g(a) = exists E(a) where {condition}
             read one(a) -> E? allow g(a)"#
         );
-        let checked = Checked::read(&text);
-        let sample = Sample::new(&checked.model);
-        let inputs: Inputs<'_> = sample.of_read(checked.model.reads.first().unwrap());
-        let bound = guard(&checked.model, checked.model.guards.first().unwrap(), &inputs).unwrap().unwrap();
+        let compiled = Compiled::read(&text);
+        let sample = Sample::new(&compiled.model);
+        let inputs: Inputs<'_> = sample.of_read(compiled.model.reads.first().unwrap());
+        let bound = guard(&compiled.model, compiled.model.guards.first().unwrap(), &inputs).unwrap().unwrap();
         let item = item.map(|parts| {
             let parts = parts.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
             Item::from(&parts.collect::<Attributes>())

@@ -26,6 +26,7 @@ mod permit;
 mod read;
 mod removal;
 mod request;
+pub mod sample;
 mod seal;
 mod sealed;
 mod sentinel;

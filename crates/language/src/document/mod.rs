@@ -5,9 +5,12 @@
 //! 3. [`mod@print`] formats the tree as text; every model has exactly one format.
 //! 4. [`json`] converts the tree to and from JSON.
 //! 5. [`template`] parses the quoted key templates.
+//!
+//! [`keywords`] lists the words of each place for editors.
 
 pub mod ast;
 pub mod json;
+pub mod keywords;
 pub mod lexer;
 mod operator;
 pub mod parse;

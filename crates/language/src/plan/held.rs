@@ -163,11 +163,11 @@ impl WritePlan {
 
 #[cfg(test)]
 mod tests {
-    use crate::Checked;
+    use crate::Compiled;
 
     #[test]
     fn guards_are_held_by_the_table() {
-        let checked = Checked::read(
+        let compiled = Compiled::read(
             r#"model m
             caller orgId: slug, userId: slug
             table T { key pk, sk }
@@ -185,9 +185,9 @@ mod tests {
             write spend(orgId) { allow open() and user()  update Org(orgId) { left -= 1 } }"#,
         );
         let held = |name: &str| {
-            let number = checked.model.writes.iter().position(|write| write.name == name).unwrap();
-            let plan = checked.plans.writes[number].as_ref().unwrap();
-            let one = |held: &super::HeldGuard| (checked.model.guards[held.guard.0].name.clone(), held.is_merged);
+            let number = compiled.model.writes.iter().position(|write| write.name == name).unwrap();
+            let plan = compiled.plans.writes[number].as_ref().unwrap();
+            let one = |held: &super::HeldGuard| (compiled.model.guards[held.guard.0].name.clone(), held.is_merged);
             plan.held.iter().map(one).collect::<Vec<_>>()
         };
         assert_eq!(held("promote"), [("owner".to_owned(), false)]);

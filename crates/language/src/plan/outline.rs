@@ -109,7 +109,7 @@ fn of_key(table: &Table, entity: &Entity, key: &EntityKey, part: &KeyPart) -> So
 
 #[cfg(test)]
 mod tests {
-    use crate::Checked;
+    use crate::Compiled;
     use crate::schema::FieldId;
 
     use super::*;
@@ -135,8 +135,8 @@ entity Note in Notes {
 
     #[test]
     fn names_are_in_order_and_each_has_its_source() {
-        let checked = Checked::read(MODEL);
-        let (table, entity) = (&checked.model.tables[0], &checked.model.entities[0]);
+        let compiled = Compiled::read(MODEL);
+        let (table, entity) = (&compiled.model.tables[0], &compiled.model.entities[0]);
         let outline = Outline::of(table, entity, |field| field != FieldId(3));
         let sources: Vec<(&str, &str)> =
             outline.attributes.keys().map(String::as_str).zip(outline.sources.iter().map(word)).collect();

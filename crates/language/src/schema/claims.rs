@@ -41,11 +41,11 @@ fn in_guard<'m>(model: &'m Model, guard: &Guard, found: &mut BTreeSet<&'m str>) 
 
 #[cfg(test)]
 mod tests {
-    use crate::Checked;
+    use crate::Compiled;
 
     #[test]
     fn claims_are_found_in_allow_in_guards_and_in_filters() {
-        let checked = Checked::read(
+        let compiled = Compiled::read(
             r#"model m
             caller userId: slug, orgId: slug, level: int, unused: slug?
             table T { key a, b }
@@ -54,7 +54,8 @@ mod tests {
             read open(a) -> [E] page 5 allow public
             read mine(a) -> [E] page 5 where owner = caller.orgId allow member(a)"#,
         );
-        let claims = |number: usize| checked.model.reads[number].claims(&checked.model).into_iter().collect::<Vec<_>>();
+        let claims =
+            |number: usize| compiled.model.reads[number].claims(&compiled.model).into_iter().collect::<Vec<_>>();
         assert_eq!(claims(0), Vec::<&str>::new());
         assert_eq!(claims(1), ["level", "orgId", "userId"]);
     }

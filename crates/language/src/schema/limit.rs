@@ -295,7 +295,7 @@ pub fn operand(kind: &Type) -> Type {
 
 #[cfg(test)]
 mod tests {
-    use crate::Checked;
+    use crate::Compiled;
 
     use super::*;
 
@@ -306,8 +306,8 @@ mod tests {
                 "model m\ntable T {{ key pk }}\nentity E in T {{\n  key \"E#{{id}}\"\n  id: ulid\n  {field}\n  plain: int\n}}\n\
                  write w(id, n: int, k: int(0..9), key: string(1..9), texts: set<string>) {{ update E(id) {{ {change} }} }}"
             );
-            let checked = Checked::read(&text);
-            let model = &checked.model;
+            let compiled = Compiled::read(&text);
+            let model = &compiled.model;
             let action = model.writes[0].actions()[0];
             assert_eq!(outcomes(&model.entities[0], action, &model.writes[0].parameters), expected, "{change}");
         };

@@ -159,7 +159,7 @@ pub fn ranges(one: Range, other: Range) -> Relation {
 
 #[cfg(test)]
 mod tests {
-    use crate::Checked;
+    use crate::Compiled;
 
     use super::*;
 
@@ -168,8 +168,8 @@ mod tests {
         let check = |from: &str, to: &str, expected: Relation| {
             let text =
                 format!("model m\ntable T {{ key id }}\nentity E in T {{\n  id: ulid\n  a: {from}\n  b: {to}\n}}\n");
-            let checked = Checked::read(&text);
-            let fields = &checked.model.entities[0].fields;
+            let compiled = Compiled::read(&text);
+            let fields = &compiled.model.entities[0].fields;
             assert_eq!(relation(&fields[1].kind, &fields[2].kind), expected, "{from} into {to}");
         };
         use Relation::{Disjoint, Wider, Within};

@@ -285,7 +285,7 @@ fn is_unresolved(expr: &Expr) -> bool {
 }
 
 /// Returns true if the item, the values and the conditions of a step resolved.
-pub(crate) fn is_resolved(model: &Model, entity: EntityId, action: &Action) -> bool {
+pub fn is_resolved(model: &Model, entity: EntityId, action: &Action) -> bool {
     let keys = action.keys.iter().map(|(_, value)| value);
     let equal = action.equalities.iter().map(|it| &it.value);
     let values = action.changes.iter().filter_map(crate::schema::Change::value);

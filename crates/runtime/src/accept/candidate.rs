@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_language::document::ast::Document;
 use keyform_language::document::json;
 use keyform_language::schema::{Model, resolve};

@@ -1,7 +1,7 @@
 //! Compares a model with the accepted one, and records it.
 
+use keyform_check::check;
 use keyform_core::{ErrorCode, Execute};
-use keyform_language::check;
 use keyform_language::document::ast::Document;
 use keyform_language::document::json;
 use keyform_language::schema::{Model, resolve};

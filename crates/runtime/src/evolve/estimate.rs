@@ -5,9 +5,9 @@ use keyform_core::capacity::{ReadKind, read_units};
 use keyform_core::value::size::of_attributes as size_of;
 use serde::Serialize;
 
-use keyform_language::cost::migration::{self, MigratedItem};
-use keyform_language::cost::price::PRICES;
-use keyform_language::cost::text;
+use keyform_check::cost::migration::{self, MigratedItem};
+use keyform_check::cost::price::PRICES;
+use keyform_check::cost::text;
 use keyform_language::plan::{ReadPlan, RequestKind, SortRange};
 use keyform_language::schema::{EntityKey, FieldId, Index, Table};
 

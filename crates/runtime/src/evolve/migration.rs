@@ -11,7 +11,7 @@ use keyform_language::bookkeeping::MIGRATIONS;
 
 use crate::accept::{self, AcceptError, Candidate, NotAccepted};
 use crate::seal::Keyring;
-use keyform_language::Checked;
+use keyform_check::Checked;
 
 use super::form::Form;
 use super::state::{self, Checkpoint, Counts, LEASE_MILLIS, Lease, Phase, REFRESH_MILLIS, State};

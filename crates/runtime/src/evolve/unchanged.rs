@@ -49,8 +49,8 @@ fn equal(name: &str, value: &AttributeValue) -> Condition {
 mod tests {
     use std::collections::BTreeMap;
 
+    use keyform_check::Checked;
     use keyform_core::Item;
-    use keyform_language::Checked;
 
     use super::*;
 

@@ -8,7 +8,7 @@ use keyform_core::{Attributes, Item};
 use crate::evolve::find::{self, Lookup, candidates};
 use crate::evolve::state::{self, Phase, REFRESH_MILLIS};
 use crate::evolve::{Class, Form};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_language::schema::EntityId;
 
 use super::{RunError, RunSettings, Runner};

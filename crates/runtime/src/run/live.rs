@@ -17,7 +17,7 @@ use keyform_core::operation::BatchGetRequest;
 use keyform_core::{AttributeValue, Attributes, Execute, Item, World};
 
 use crate::evolve::{Class, Form};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_language::bind::{self, BoundRead, PageRead, ReadRequest};
 use keyform_language::document::ast::Number;
 use keyform_language::plan::{Filter, ReadOutcome, ReadPlan};

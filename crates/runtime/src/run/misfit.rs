@@ -51,7 +51,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use keyform_language::Checked;
+    use keyform_check::Checked;
 
     const MODEL: &str = r#"model shop
 table Shop { key pk }

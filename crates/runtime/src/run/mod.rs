@@ -56,7 +56,7 @@ use keyform_core::operation::Request;
 use keyform_core::{Attributes, Error, Execute, ExecuteExt, Item, Operation, Output, World};
 
 use crate::seal::{Keyring, SealError};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_language::bind::{self, Inputs};
 use keyform_language::reading::Reader;
 use keyform_language::schema::{Entity, EntityId, Model, Read, ReadId, Table, TableId, Write, WriteId};

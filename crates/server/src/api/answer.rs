@@ -6,10 +6,10 @@ use std::time::Duration;
 use hyper::body::Incoming;
 use hyper::http::request::Parts;
 use hyper::{Method, Request};
+use keyform_check::surface::{Audience, Pattern};
 use keyform_core::ErrorCode;
 use keyform_core::world::timeout;
 use keyform_flow::{Client, Flow, FlowCall};
-use keyform_language::surface::{Audience, Pattern};
 use keyform_runtime::run::{Call, Caller, json};
 use serde_json::{Value, json};
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use hyper::HeaderMap;
 use hyper::header::CONTENT_TYPE;
+use keyform_check::surface::{Argument, CURSOR, Pattern};
 use keyform_core::{AttributeValue, Attributes};
 use keyform_language::schema::{Model, Type};
-use keyform_language::surface::{Argument, CURSOR, Pattern};
 use keyform_runtime::run::{fits, in_words, json, misfit};
 use serde_json::{Map, Value};
 

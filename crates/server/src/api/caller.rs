@@ -9,10 +9,10 @@ use std::time::{Duration, SystemTime};
 
 use hyper::HeaderMap;
 use hyper::header::AUTHORIZATION;
+use keyform_check::surface::{Audience, Pattern};
 use keyform_core::{Attributes, World};
 use keyform_flow::{TokenKeys, token};
 use keyform_language::schema::{Field, Model};
-use keyform_language::surface::{Audience, Pattern};
 use keyform_runtime::run::{Caller, fits, json};
 
 use super::problem::{self, Problem};

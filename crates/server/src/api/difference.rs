@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use keyform_language::Checked;
+use keyform_check::Checked;
 
 /// Changes between two versions of a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 //! Life of a call:
 //! 1. `answer` parses the path: `/v1`, `/v1/{model}`, `/v1/{model}/openapi.json` or `/v1/{model}/{pattern}`.
 //! 2. [`Models`] finds the model; `served` holds its runner and creates its tables before the first call.
-//! 3. [`keyform_language::surface`] finds the pattern and its audience.
+//! 3. [`keyform_check::surface`] finds the pattern and its audience.
 //! 4. `caller` authenticates: [`keyform_flow::token`] verifies a bearer token with the server's keys; on loopback without keys it
 //!    trusts a header.
 //! 5. `arguments` parses query or body into the model's types.

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use keyform_check::Checked;
+use keyform_check::surface::Pattern;
 use keyform_core::AttributeValue;
 use keyform_flow::{Attempts, Client, Flow, Tables, Throttle, account_of, beginning};
-use keyform_language::Checked;
 use keyform_language::schema::Model;
-use keyform_language::surface::Pattern;
 use keyform_runtime::run::{Call, Resumed, RunError, Runner};
 use tokio::sync::OnceCell;
 

@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::copy::Progress;
+use keyform_check::Checked;
 use keyform_core::{Execute, World};
-use keyform_language::Checked;
 use keyform_language::bookkeeping::MIGRATIONS;
 use keyform_runtime::evolve::{Estimate, MigrateError, Migration, Pace, RolledBack, Verified, Watch};
 use keyform_runtime::seal::Keyring;

@@ -11,7 +11,7 @@ use crate::support::Home;
 use crate::support::http::{Client, Served};
 use keyform::flow::TokenKeys;
 use keyform::{Execute, Uuid};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_runtime::evolve::state::Phase;
 use keyform_runtime::evolve::{MigrateError, Migration, Pace};
 use keyform_scenario::fault::Mortal;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use keyform::execute::BoxFuture;
 use keyform::runtime::run::{Answer, Call, Found, RunError, RunSettings, Runner};
 use keyform::{AttributeValue, Attributes, Execute, SystemWorld, World};
-use keyform_language::Checked;
+use keyform_check::Checked;
 use keyform_runtime::evolve::{Migration, Pace, Progress};
 use keyform_scenario::{contents, stage};
 

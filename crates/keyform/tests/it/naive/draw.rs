@@ -1,7 +1,7 @@
 //! Random values from a small pool, so that entities share them and calls collide.
 
 use keyform::AttributeValue;
-use keyform_language::explain;
+use keyform_language::bind::sample;
 use keyform_language::scalar::Scalar;
 use keyform_language::schema::Type;
 use keyform_scenario::Dice;
@@ -31,7 +31,7 @@ pub fn value(kind: &Type, word: &str, now_millis: i64, dice: &mut Dice) -> Attri
         {
             text(&["a", "ab", "a b", "b"], dice)
         }
-        _ => explain::sample::value(kind, word, dice.below(20)),
+        _ => sample::value(kind, word, dice.below(20)),
     }
 }
 

@@ -159,8 +159,8 @@ mod tests {
     use keyform_core::operation::{BatchWriteItem, WriteRequest};
 
     use super::*;
-    use crate::Checked;
-    use crate::explain::sample::Sample;
+    use crate::Compiled;
+    use crate::bind::sample::Sample;
 
     const MODEL: &str = r#"
         model people
@@ -189,26 +189,26 @@ mod tests {
         write tagAll(tags: list<slug(1..20)>) batch { for tag in tags max 3 { put Tag { tag = tag } } }
     "#;
 
-    fn checked() -> Checked {
-        let checked = Checked::read(MODEL);
-        assert!(!checked.has_errors(), "{:?}", checked.diagnostics);
-        checked
+    fn compiled() -> Compiled {
+        let compiled = Compiled::read(MODEL);
+        assert!(!compiled.has_errors(), "{:?}", compiled.unresolved);
+        compiled
     }
 
-    fn named<'a>(checked: &'a Checked, name: &str) -> (&'a Write, &'a WritePlan) {
-        let mut all = checked.model.writes.iter().zip(&checked.plans.writes);
+    fn named<'a>(compiled: &'a Compiled, name: &str) -> (&'a Write, &'a WritePlan) {
+        let mut all = compiled.model.writes.iter().zip(&compiled.plans.writes);
         let (write, plan) = all.find(|(write, _)| write.name == name).unwrap();
         (write, plan.as_ref().unwrap())
     }
 
     #[test]
     fn only_items_that_the_request_depends_on_are_read_first() {
-        let checked = checked();
-        let sample = Sample::new(&checked.model);
+        let compiled = compiled();
+        let sample = Sample::new(&compiled.model);
         let check = |name: &str, expected: &[&str]| {
-            let (write, _) = named(&checked, name);
+            let (write, _) = named(&compiled, name);
             let inputs = sample.of_write(write).unwrap();
-            let reads = read_first(&checked.model, write, &inputs).unwrap();
+            let reads = read_first(&compiled.model, write, &inputs).unwrap();
             let keys: Vec<&AttributeValue> = reads.iter().map(|get| &get.key["pk"]).collect();
             let begins = |(key, expected): (&&AttributeValue, &&str)| matches!(key, AttributeValue::S(key) if key.starts_with(expected));
             assert_eq!(keys.len(), expected.len(), "{name}: {keys:?}");
@@ -226,14 +226,14 @@ mod tests {
 
     #[test]
     fn a_for_is_bound_once_per_element_up_to_its_limit() {
-        let checked = checked();
-        let sample = Sample::new(&checked.model);
-        let (write, plan) = named(&checked, "tagAll");
+        let compiled = compiled();
+        let sample = Sample::new(&compiled.model);
+        let (write, plan) = named(&compiled, "tagAll");
         let bound = |count: usize| {
             let mut inputs = sample.of_write(write).unwrap();
             let tags = (0..count).map(|number| format!("tag{number}").into()).collect();
             inputs.arguments.to_mut().insert("tags".to_owned(), AttributeValue::L(tags));
-            super::write(&checked.model, write, plan, &inputs)
+            super::write(&compiled.model, write, plan, &inputs)
         };
         let Some(WriteOperation::Batch(BatchWriteItem { tables, .. })) = bound(3).unwrap().operation else {
             panic!("no batch")
@@ -254,11 +254,11 @@ mod tests {
             write look(tag, by: slug(1..20)) batch { check Tag(tag) exists else Unknown  put Tag { tag = by, owner = by } }
             write fine(tag) batch { delete Tag(tag) }
         "#;
-        let checked = Checked::read(UNCHECKED);
-        let sample = Sample::new(&checked.model);
-        for (write, plan) in checked.model.writes.iter().zip(&checked.plans.writes) {
+        let compiled = Compiled::read(UNCHECKED);
+        let sample = Sample::new(&compiled.model);
+        for (write, plan) in compiled.model.writes.iter().zip(&compiled.plans.writes) {
             let inputs = sample.of_write(write).unwrap();
-            let bound = super::write(&checked.model, write, plan.as_ref().unwrap(), &inputs);
+            let bound = super::write(&compiled.model, write, plan.as_ref().unwrap(), &inputs);
             assert_eq!(bound.is_ok(), write.name == "fine", "{}: {bound:?}", write.name);
         }
     }

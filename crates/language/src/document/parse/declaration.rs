@@ -10,7 +10,7 @@ use super::report::NO_MODEL;
 use super::{Parsed, Parser};
 
 /// Keywords that begin a declaration.
-pub(crate) const DECLARATIONS: [&str; 11] =
+pub const DECLARATIONS: [&str; 11] =
     ["model", "caller", "table", "shape", "entity", "guard", "read", "write", "on", "evolve", "allow"];
 
 impl Parser<'_> {

@@ -10,7 +10,7 @@ use super::number::Figure;
 use super::{Parsed, Parser};
 
 /// Keywords that begin a line of an entity, besides the names of fields and indexes.
-pub(crate) const ENTRIES: [&str; 4] = ["tag", "key", "volume", "allow"];
+pub const ENTRIES: [&str; 4] = ["tag", "key", "volume", "allow"];
 
 impl Parser<'_> {
     /// Parses the rest of a `shape` declaration.

@@ -12,13 +12,13 @@ use super::report::{BAD_BOUNDS, UNEXPECTED};
 use super::{Parsed, Parser};
 
 /// Keywords that begin a type: the scalars and the others.
-pub(crate) static TYPES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+pub static TYPES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let scalars = Scalar::ALL.iter().map(|scalar| scalar.keyword());
     scalars.chain(["list", "map", "set", "json", "ref", "copy"]).collect()
 });
 
 /// Keywords of flags.
-pub(crate) const FLAGS: [&str; 17] = [
+pub const FLAGS: [&str; 17] = [
     "unique",
     "version",
     "created",

@@ -14,17 +14,17 @@
 mod block;
 mod change;
 mod cursor;
-pub(crate) mod declaration;
-pub(crate) mod entity;
+pub(super) mod declaration;
+pub(super) mod entity;
 mod expression;
-pub(crate) mod field;
+pub(super) mod field;
 mod notes;
 mod number;
 mod pattern;
 mod read;
 mod report;
-pub(crate) mod table;
-pub(crate) mod write;
+pub(super) mod table;
+pub(super) mod write;
 
 pub(super) use expression::RESERVED;
 

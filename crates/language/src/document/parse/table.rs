@@ -13,7 +13,7 @@ use super::report::UNEXPECTED;
 use super::{Parsed, Parser};
 
 /// Keywords that begin a line of a table.
-pub(crate) const ENTRIES: [&str; 12] = [
+pub const ENTRIES: [&str; 12] = [
     "key",
     "index",
     "local",

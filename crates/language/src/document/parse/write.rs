@@ -14,7 +14,7 @@ use super::{Parsed, Parser};
 /// Keywords that begin a clause of a write.
 const CLAUSES: [&str; 4] = ["idempotent", "batch", "allow", "unscoped"];
 /// Keywords that begin a step.
-pub(crate) const STEPS: [&str; 11] =
+pub const STEPS: [&str; 11] =
     ["let", "allow", "unscoped", "require", "create", "put", "update", "upsert", "delete", "check", "for"];
 
 /// A clause before the brace. The parser also accepts `allow` and `unscoped` there, and moves them into the body.

@@ -8,12 +8,16 @@ use std::path::Path;
 use keyform_language::diagnostic::render;
 use keyform_language::document::parse;
 use keyform_language::document::template::parse_template;
-use keyform_language::{Checked, Diagnostic};
+use keyform_language::{Compiled, Diagnostic};
 
 /// Returns the syntax errors of a text, including those in its templates.
 fn mistakes(text: &str) -> Vec<Diagnostic> {
     let is_syntax = |finding: &Diagnostic| finding.code.0.starts_with('S');
-    Checked::read(text).diagnostics.into_iter().filter(is_syntax).collect()
+    let compiled = Compiled::read(text);
+    let mut found: Vec<Diagnostic> =
+        compiled.mistakes.into_iter().chain(compiled.unresolved).filter(is_syntax).collect();
+    found.sort_by_key(|finding| (finding.primary.span, finding.code));
+    found
 }
 
 fn bless() -> bool {

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use keyform_check::Checked;
 use keyform_core::error::{CancellationReason, item, remote, transaction};
 use keyform_core::execute::BoxFuture;
 use keyform_core::operation::{GetItemOutput, PageOutput, TransactWriteItemsOutput, WriteItemOutput};
 use keyform_core::{AttributeValue, Attributes, Error, Execute, Item, Operation, Output, World};
-use keyform_language::Checked;
 use keyform_language::schema::WriteId;
 
 use super::fixed::Fixed;

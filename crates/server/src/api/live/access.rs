@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use hyper::HeaderMap;
 use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue, SEC_WEBSOCKET_PROTOCOL};
+use keyform_check::surface::{Audience, Pattern};
 use keyform_core::Attributes;
 use keyform_language::schema::Model;
-use keyform_language::surface::{Audience, Pattern};
 use keyform_runtime::run::Caller;
 
 use super::super::caller::Authentication;

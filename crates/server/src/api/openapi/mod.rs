@@ -4,11 +4,11 @@
 
 mod schema;
 
+use keyform_check::Checked;
+use keyform_check::surface::{Argument, Audience, CONFLICT, Pattern};
 use keyform_flow::Flow;
-use keyform_language::Checked;
 use keyform_language::document::ast::Number;
 use keyform_language::schema::{EntityId, Model, Read, Result as ReadResult, Write};
-use keyform_language::surface::{Argument, Audience, CONFLICT, Pattern};
 use serde_json::{Map, Value, json};
 
 use super::served::Served;
@@ -17,7 +17,7 @@ use crate::sigv4::in_path;
 /// Returns the OpenAPI document of a model.
 ///
 /// ```
-/// let checked = keyform_language::Checked::read("model shop\n\ntable Orders { key pk }\n");
+/// let checked = keyform_check::Checked::read("model shop\n\ntable Orders { key pk }\n");
 /// assert_eq!(keyform_server::openapi(&checked)["openapi"], "3.1.0");
 /// ```
 #[must_use]

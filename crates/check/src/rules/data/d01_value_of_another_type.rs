@@ -1,0 +1,86 @@
+//! D01: a value has another type than the field that takes it, or a wider one.
+
+use crate::check::{Context, Rule};
+use keyform_language::diagnostic::{Code, Diagnostic, Severity};
+use keyform_language::document::ast::Verb;
+use keyform_language::schema::limit;
+use keyform_language::schema::relation::{Relation, relation};
+use keyform_language::schema::{Change, ChangeKind, Expr, Field, Type, words};
+
+use super::site::{Site, Source, sites, stored_values};
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("D01"),
+    severity: Severity::Error,
+    title: "a value may not fit the type of its field",
+    page: include_str!("../../../../../docs/rules/D01.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    for site in sites(context) {
+        for (change, _, field) in site.changes() {
+            for (expr, wanted) in stored_values(field, change) {
+                findings.extend(misfit(&site, (change, field), expr, &wanted));
+            }
+        }
+        if site.action.verb == Verb::Upsert {
+            for (id, expr) in &site.action.keys {
+                findings.extend(wrong_key(&site, site.entity.field(*id), expr));
+            }
+        }
+    }
+}
+
+/// Reports a value whose type is not within the wanted one. An argument is checked when the write is called, so it may
+/// have a wider type.
+fn misfit<'a>(
+    site: &Site<'a>,
+    (change, field): (&'a Change, &Field),
+    expr: &'a Expr,
+    wanted: &Type,
+) -> Option<Diagnostic> {
+    let typed = site.typed(expr);
+    let kind = typed.kind?;
+    // The request tests the bounds of a sum with a stored value.
+    let is_tested = matches!(&change.kind, ChangeKind::Set(sum) if sum.has_own_fields() && limit::is_sum(sum));
+    let target = if is_tested { limit::operand(wanted) } else { wanted.clone() };
+    // `append` and `add` take one element, or a list or set of them.
+    let is_many = matches!(change.kind, ChangeKind::Append(_) | ChangeKind::Add(_));
+    let kind = match kind.resolved() {
+        Type::List(of, _) | Type::Set(of, _) if is_many && !matches!(target.resolved(), Type::List(..)) => of.as_ref(),
+        other => other,
+    };
+    match (relation(kind, &target), typed.source) {
+        (Relation::Within, _) | (Relation::Wider, Source::Argument) => None,
+        (Relation::Disjoint, _) => Some(disjoint(site, field, expr, kind, &target)),
+        (Relation::Wider, Source::Model) => Some(wider(site, field, expr, kind, &target)),
+    }
+}
+
+/// Reports a key of an `upsert`, which stores it, whose type is not within that of its field.
+fn wrong_key<'a>(site: &Site<'a>, field: &Field, expr: &'a Expr) -> Option<Diagnostic> {
+    let typed = site.typed(expr);
+    let kind = typed.kind?;
+    match (relation(&kind, &field.kind), typed.source) {
+        (Relation::Within, _) | (Relation::Wider, Source::Argument) => None,
+        (Relation::Disjoint, _) => Some(disjoint(site, field, expr, &kind, &field.kind)),
+        (Relation::Wider, Source::Model) => Some(wider(site, field, expr, &kind, &field.kind)),
+    }
+}
+
+fn disjoint(site: &Site<'_>, field: &Field, expr: &Expr, kind: &Type, wanted: &Type) -> Diagnostic {
+    let message = format!("`{}` of {} cannot have this value", field.name, site.entity.name);
+    Diagnostic::error(RULE.code, expr.span, message)
+        .label(format!("{}, expected {}", words::described(kind), words::described(wanted)))
+        .also(field.type_span, "the field's type")
+        .help("set a value of the field's type, or change the type")
+}
+
+fn wider(site: &Site<'_>, field: &Field, expr: &Expr, kind: &Type, wanted: &Type) -> Diagnostic {
+    let message = format!("not every such value fits `{}` of {}", field.name, site.entity.name);
+    Diagnostic::error(RULE.code, expr.span, message)
+        .label(format!("{}, expected {}", words::described(kind), words::described(wanted)))
+        .also(field.type_span, "the field's type")
+        .help(format!("give both the same type: `{}`", words::type_name(site.model, kind)))
+}

@@ -1,0 +1,63 @@
+//! Rules X01 to X13: indexes.
+
+mod x01_half_index_key;
+mod x02_silently_missing;
+mod x03_null_in_index_key;
+mod x04_not_projected;
+mod x05_consistent_global_read;
+mod x06_too_many_indexes;
+mod x07_invalid_projection;
+mod x08_unneeded_index;
+mod x09_unread_in_index;
+mod x10_volatile_index_key;
+mod x11_too_many_key_parts;
+mod x12_secret_in_key;
+mod x13_swapped_index_keys;
+
+pub(super) use x13_swapped_index_keys::is_better_turned_round;
+
+use crate::check::Rule;
+use keyform_language::schema::{EntityId, Index, IndexId, Model, Table, TableId};
+
+use super::key::{Keyed, keys};
+
+/// In code order.
+pub(super) const RULES: &[&Rule] = &[
+    &x01_half_index_key::RULE,
+    &x02_silently_missing::RULE,
+    &x03_null_in_index_key::RULE,
+    &x04_not_projected::RULE,
+    &x05_consistent_global_read::RULE,
+    &x06_too_many_indexes::RULE,
+    &x07_invalid_projection::RULE,
+    &x08_unneeded_index::RULE,
+    &x09_unread_in_index::RULE,
+    &x10_volatile_index_key::RULE,
+    &x11_too_many_key_parts::RULE,
+    &x12_secret_in_key::RULE,
+    &x13_swapped_index_keys::RULE,
+];
+
+/// Returns every complete index key of every entity.
+fn index_keys(model: &Model) -> impl Iterator<Item = (Keyed<'_>, IndexId, &Index)> {
+    keys(model).filter_map(|keyed| {
+        let id = keyed.key.index?;
+        Some((keyed, id, keyed.table.index_at(id)))
+    })
+}
+
+/// Returns every index of every table.
+fn indexes(model: &Model) -> impl Iterator<Item = (TableId, &Table, IndexId, &Index)> {
+    model.tables.iter().enumerate().flat_map(|(table_number, table)| {
+        let numbered = table.indexes.iter().enumerate();
+        numbered.map(move |(number, index)| (TableId(table_number), table, IndexId(number), index))
+    })
+}
+
+/// Returns whether a read uses the index.
+fn is_read(model: &Model, table: TableId, index: IndexId) -> bool {
+    let in_table = |id: &EntityId| model.entity(*id).table == Some(table);
+    model.reads.iter().any(|read| {
+        super::key::reading::index_of(read) == Some(Some(index)) && read.result.entities().iter().any(in_table)
+    })
+}

@@ -1,0 +1,79 @@
+//! P04: callers give a value that only the system may set.
+
+use crate::check::{Context, Rule};
+use keyform_language::diagnostic::{Code, Diagnostic, Severity};
+use keyform_language::schema::{Action, ChangeKind, Field, FieldId, Write};
+use keyform_language::span::Span;
+
+use super::is_open;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("P04"),
+    severity: Severity::Error,
+    title: "callers give a value that only the system may set",
+    page: include_str!("../../../../../docs/rules/P04.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    for read in context.model.reads.iter().filter(|read| is_open(read.allow.as_ref())) {
+        for parameter in &read.parameters {
+            let field = parameter.field.map(|(entity, field)| context.model.entity(entity).field(field));
+            if let Some(field) = field.filter(|field| field.flags.internal.is_some()) {
+                findings.push(finding(&read.name, field, parameter.span));
+            }
+        }
+    }
+    for write in context.model.writes.iter().filter(|write| is_open(write.allow.as_ref())) {
+        given(
+            context,
+            write,
+            |field| field.flags.internal.is_some(),
+            |field, span| {
+                findings.push(finding(&write.name, field, span));
+            },
+        );
+    }
+}
+
+fn finding(pattern: &str, field: &Field, span: Span) -> Diagnostic {
+    let message = format!("callers of `{pattern}` give `{}`, which is `internal`", field.name);
+    let finding = Diagnostic::error(RULE.code, span, message).also(field.name_span, "only the system sets it");
+    finding
+        .help("set it in a pattern with `allow system`, which a flow calls, or from a value that the request computes")
+}
+
+/// Calls `visit` for each field that satisfies the predicate and gets its value from an argument of the write.
+pub(super) fn given<'a>(
+    context: &Context<'a>,
+    write: &'a Write,
+    is: impl Fn(&Field) -> bool,
+    mut visit: impl FnMut(&'a Field, Span),
+) {
+    for action in write.actions() {
+        let Some(entity) = action.entity.map(|id| context.model.entity(id)) else { continue };
+        for (field, span) in values(action) {
+            let field = entity.field(field);
+            if is(field) {
+                visit(field, span);
+            }
+        }
+    }
+}
+
+/// Returns the fields of an action whose values come from arguments.
+fn values(action: &Action) -> Vec<(FieldId, Span)> {
+    let changes = action.changes.iter().filter_map(|change| match &change.kind {
+        ChangeKind::Set(value)
+        | ChangeKind::Increase(value)
+        | ChangeKind::Decrease(value)
+        | ChangeKind::Append(value)
+        | ChangeKind::Add(value)
+        | ChangeKind::Take(value) => {
+            let span = if change.written { change.span } else { action.entity_span };
+            change.field.filter(|_| !value.parameters().is_empty()).map(|field| (field, span))
+        }
+        ChangeKind::Remove => None,
+    });
+    changes.collect()
+}

@@ -1,0 +1,17 @@
+//! Integration tests of the checker.
+
+mod editor;
+mod explain;
+mod golden;
+mod import;
+mod index_of_rules;
+mod keys;
+mod long_models;
+mod names;
+mod plans;
+mod planted;
+mod readings;
+mod rules;
+mod scopes;
+mod systems;
+mod unseen;

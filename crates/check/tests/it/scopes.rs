@@ -1,0 +1,123 @@
+//! Verdicts on the patterns of the five systems, and on small models: what each statement about scopes is needed for.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use keyform_check::Checked;
+
+fn system(name: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../systems/{name}/{name}.kf"));
+    fs::read_to_string(path).expect("a model can be read")
+}
+
+/// Returns the patterns with findings about the scope of items, each once.
+fn unbound(source: &str) -> BTreeSet<String> {
+    let checked = Checked::read(source);
+    let is_scope = |code: &str| code == "P01" || code == "P02";
+    let found = checked.diagnostics.iter().filter(|finding| is_scope(finding.code.0));
+    found.filter_map(|finding| finding.message.split('`').nth(1)).map(str::to_owned).collect()
+}
+
+fn check(name: &str, removed: &str, expected: &[&str]) {
+    let source = system(name);
+    assert!(unbound(&source).is_empty(), "{name}: {:?}", unbound(&source));
+    assert!(source.contains(removed), "{name} has no {removed}");
+    let found = unbound(&source.replace(removed, ""));
+    assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), expected, "{name} without {removed}");
+}
+
+#[test]
+fn every_exception_of_the_systems_is_needed() {
+    check("discord", "  unscoped User \"names and pictures are shown next to messages\"\n", &["profile", "usersById"]);
+    check("discord", "  unscoped Server \"an invitation shows the name of its server\"\n", &["serversById"]);
+    check("discord", " bearer", &["inviteByCode", "joinByInvite"]);
+    check("discord", " grants", &["joinByInvite"]);
+    check("workspaces", " grants", &["joinByInvite"]);
+    check("workspaces", " bearer", &["inviteByCode", "joinByInvite"]);
+    let counted = ["addMember", "addOwner", "createAgent", "deleteAgent", "deleteAgentKey", "deleteChannel"];
+    let counted = [counted.as_slice(), &["deleteMcpServer", "removeMember", "removeOwner"]].concat();
+    check("helpmaton", " grants", &counted);
+    let operated = ["identity", "mappingsOfChannel", "setDailyLimit", "setTenantStatus", "tenantById"];
+    let operated = [operated.as_slice(), &["tenantOfChannel", "tenants"]].concat();
+    check("t3nets", " global \"staff who run the service\"", &operated);
+}
+
+const HEAD: &str = r#"
+model docs
+caller userId: ulid, plan: string(1..20)
+table Docs { key pk, sk }
+entity Org in Docs {
+  key "ORG#{orgId}", "ORG"
+  orgId: ulid = ulid()
+  plan:  string(1..20)
+}
+entity Member in Docs {
+  key "ORG#{orgId}", "MEMBER#{userId}"
+  orgId:  ref Org keep
+  userId: ulid
+  level:  int(1..3) = 1
+}
+entity Doc in Docs {
+  key "DOC#{docId}", "DOC"
+  docId:  ulid = ulid()
+  orgId:  ref Org keep
+  author: string(1..40)
+}
+entity Comment in Docs {
+  key "DOC#{docId}", "COMMENT#{commentId}"
+  docId:     ref Doc keep
+  commentId: ulid = ulid()
+  text:      string(1..100)
+}
+guard member(orgId) = exists Member(orgId, caller.userId)
+guard editor(orgId) = exists Member(orgId, caller.userId) where level >= 2
+read anyDoc(docId) -> Doc? allow system
+"#;
+
+/// Checks the verdict on one pattern: the codes about permissions, in order.
+fn verdict(pattern: &str, expected: &[&str]) {
+    let checked = Checked::read(&format!("{HEAD}{pattern}\n"));
+    let mut codes: Vec<&str> = checked.diagnostics.iter().map(|finding| finding.code.0).collect();
+    codes.retain(|code| code.starts_with('P') || code.starts_with('N') || code.starts_with('S') || *code == "L02");
+    codes.dedup();
+    assert_eq!(codes, expected, "{pattern}\n{:#?}", checked.diagnostics);
+}
+
+#[test]
+fn items_are_bound_by_claims_guards_and_what_was_read() {
+    verdict("read docs(docId, orgId) -> Doc? allow member(orgId)", &[]);
+    verdict("read docs(docId, orgId) -> Doc? allow public", &["P01"]);
+    verdict("read org(orgId) -> Org? allow member(orgId) or caller.plan = \"gold\"", &["P01"]);
+    verdict("read orgs(orgId, plan) -> Org? allow plan = caller.plan", &["P01"]);
+    verdict("read comments(docId) -> [Comment] page 9 allow member(anyDoc(docId).orgId)", &[]);
+    verdict("read comments(docId, orgId: ulid) -> [Comment] page 9 allow member(orgId)", &["P01"]);
+    verdict("read mine(docId) -> Doc? where author = caller.userId allow public", &[]);
+    verdict("read org(orgId) -> Org? allow member(orgId)\n  unscoped Org \"no need\"", &["L02"]);
+}
+
+#[test]
+fn writes_are_bound_by_the_stored_and_by_the_new_value() {
+    let write = |steps: &str| format!("write w(orgId, docId, other: ulid) {{\n{steps}\n}}");
+    let used = "require other != docId else Same\nallow member(orgId)";
+    verdict(&write(&format!("{used}\nupdate Doc(docId) {{ author = \"x\" }} else Gone")), &[]);
+    verdict(&write(&format!("{used}\nupdate Doc(docId) {{ orgId = other }} else Gone")), &["P01"]);
+    verdict(&write(&format!("{used}\ndelete Doc(docId)")), &[]);
+    verdict(&write(&format!("{used}\nput Doc {{ author = \"x\" }}")), &[]);
+    verdict(&write(&format!("{used}\nput Doc {{ orgId = other, author = \"x\" }}")), &["P01"]);
+    let other = "write w(org: ulid, docId, other: ulid) {\n allow member(org)\n";
+    verdict(&format!("{other} update Doc(docId, orgId: other) {{ author = \"x\" }} else Gone\n}}"), &["P01"]);
+    verdict(&format!("{other} update Doc(docId, orgId: org) {{ author = \"x\" }} else Gone\n}}"), &["P07"]);
+}
+
+#[test]
+fn what_a_guard_reads_is_granted_only_by_those_who_have_it() {
+    let add = |parameters: &str, allow: &str| {
+        format!("write add({parameters}) {{\n allow {allow}\n create Member {{}} else Exists\n}}")
+    };
+    verdict(&add("orgId, userId", "member(orgId)"), &[]);
+    verdict(&add("orgId, userId", "userId = caller.userId"), &["P02"]);
+    verdict(&add("orgId, userId, level", "member(orgId)"), &["P02"]);
+    verdict(&add("orgId, userId, level", "editor(orgId)"), &[]);
+    verdict(&add("orgId, userId, level: int(1..1)", "member(orgId)"), &[]);
+}
