@@ -113,6 +113,15 @@ impl<'a> Domains<'a> {
         own_id(self.model.entity(entity)) == Some(field)
     }
 
+    /// Returns true if every caller has a claim with the name and the type of the field.
+    #[must_use]
+    pub fn is_of_callers(&self, entity: EntityId, field: FieldId) -> bool {
+        let of = self.model.entity(entity).field(field);
+        let mut claims = self.model.caller.iter().flat_map(|caller| &caller.fields);
+        let is_same = |claim: &Field| claim.kind.resolved().is_same_kind(of.kind.resolved());
+        claims.any(|claim| claim.name == of.name && !claim.optional && is_same(claim))
+    }
+
     /// Returns true if a claim identifies the caller or its tenant: by its type, or because keys have its name or value.
     #[must_use]
     pub fn is_identifying(&self, number: usize) -> bool {

@@ -182,7 +182,8 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Adds the ids of the items that the write creates: no other caller has them.
+    /// Adds the ids of the items that the write creates: no other caller has them. An id that every token carries is not
+    /// new, because it belongs to the caller who has it.
     fn created(&mut self) {
         let actions = self.pattern.write.map(Write::actions).unwrap_or_default();
         for action in actions.into_iter().filter(|action| action.verb == Verb::Create) {
@@ -192,6 +193,7 @@ impl<'a> Facts<'a> {
             let domain = self.domains.field(entity, id);
             if domain == Some(Domain::Entity(entity))
                 && self.domains.is_own_id(entity, id)
+                && !self.domains.is_of_callers(entity, id)
                 && let Some(value) = action.value_of(id)
             {
                 self.add(value.clone(), domain);
