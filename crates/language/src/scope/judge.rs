@@ -1,6 +1,8 @@
 //! Judges the items that a pattern touches: each must have a field that equals an authorised value, in every
 //! alternative of the pattern's `allow`.
 
+use std::collections::BTreeSet;
+
 use crate::document::ast::Verb;
 use crate::plan::Plans;
 use crate::schema::{
@@ -9,10 +11,11 @@ use crate::schema::{
 use crate::span::Span;
 
 use super::admitted;
-use super::disjunct::{claim, disjuncts, equality, is_for_operators, mentions_caller};
+use super::call::{is_of_caller, is_tied};
+use super::disjunct::{claim, disjuncts, equality, is_for_operators};
 use super::domain::Domains;
 use super::enforced::{self, Enforced};
-use super::fact::{Facts, Pattern, is_tied};
+use super::fact::{Facts, Pattern};
 
 /// What a pattern does with an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +119,8 @@ pub fn write<'a>(model: &'a Model, plans: &'a Plans, domains: &'a Domains<'a>, w
             continue;
         }
         let facts = Facts::of(model, plans, domains, pattern, &conditions);
-        let mut pass = Pass { model, write, conditions: &conditions, facts, alternative, unbound: &mut unbound };
+        let mut pass =
+            Pass { model, domains, write, conditions: &conditions, facts, alternative, unbound: &mut unbound };
         pass.steps(&write.steps);
     }
     without_unscoped(unbound, &write.unscoped)
@@ -142,6 +146,7 @@ fn without_unscoped(mut unbound: Vec<Unbound>, clauses: &[crate::schema::Unscope
 
 struct Pass<'p, 'a> {
     model: &'a Model,
+    domains: &'a Domains<'a>,
     write: &'a Write,
     conditions: &'p [&'a Expr],
     facts: Facts<'a>,
@@ -222,10 +227,14 @@ impl<'a> Pass<'_, 'a> {
     /// Returns the fields with which the caller would grant itself or others a right that it does not have.
     fn authorities(&self, entity: EntityId, action: &Action) -> Vec<Authority> {
         let mut found = Vec::new();
-        for guard in self.model.guards.iter().filter(|guard| guard.entity == Some(entity) && is_tied(guard)) {
+        for (number, guard) in self.model.guards.iter().enumerate() {
+            let callers = self.domains.caller_parameters(number);
+            if guard.entity != Some(entity) || !is_tied(guard, callers) {
+                continue;
+            }
             let value = |field: FieldId| action.value_of(field).or_else(|| key_value(action, field));
             for (field, of) in &guard.keys {
-                let is_argument = !of.parameters().is_empty();
+                let is_argument = !of.parameters().is_empty() && !is_of_caller(of, callers);
                 let is_bound = value(*field).is_none_or(|value| self.facts.binds(entity, *field, value));
                 if is_argument && !is_bound && !self.facts.is_read_item(entity, &action.keys) {
                     found.push(Authority::Scope(*field));
@@ -277,7 +286,7 @@ impl<'a> Pass<'_, 'a> {
             let ExprKind::Guard { guard, .. } = &condition.kind else { return states_right(condition) };
             let has = &self.model.guards[guard.0];
             if has.entity != wanted.entity {
-                return is_owner(has);
+                return is_owner(has, self.domains.caller_parameters(guard.0));
             }
             let demands = match (&has.condition, &wanted.condition) {
                 (_, None) => true,
@@ -313,8 +322,8 @@ fn states_right(condition: &Expr) -> bool {
 
 /// Returns true if a guard compares a field of its item with the caller and has no claim in the item's key: the item
 /// names its owner.
-fn is_owner(guard: &Guard) -> bool {
-    is_tied(guard) && !guard.keys.iter().any(|(_, value)| mentions_caller(value))
+fn is_owner(guard: &Guard, callers: &BTreeSet<usize>) -> bool {
+    is_tied(guard, callers) && !guard.keys.iter().any(|(_, value)| is_of_caller(value, callers))
 }
 
 /// Returns true if a part of an expression did not resolve, which was already reported.

@@ -4,7 +4,7 @@ use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::{Presence, Verb};
 use crate::schema::{
-    Action, Entity, EntityId, Expr, ExprKind, Field, FieldId, Guard, Let, LetSource, Model, Origin, Permission, Type,
+    Action, EntityId, Expr, ExprKind, Field, FieldId, Guard, Let, LetSource, Model, Origin, Permission, Type,
     ValuePath, Write, WriteStep,
 };
 
@@ -30,7 +30,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
             for (field, target, value) in references(context.model, id, action) {
                 let reference = Reference { model: context.model, write, action, target, value };
                 if is_given(value, &lists) && reference.is_checkable() && !reference.is_held() {
-                    findings.push(finding(context.model, write, action, (id, field), target));
+                    findings.push(reference.finding((id, field)));
                 }
             }
         }
@@ -88,9 +88,17 @@ struct Reference<'a> {
 
 impl Reference<'_> {
     /// Returns true if the write may check the target. An item that is known by its id alone belongs to no scope of the
-    /// caller, so a check of it would tell which ids exist (P01).
+    /// caller, so a check of it would tell which ids exist (P01), unless the model says that these items are for all.
     fn is_checkable(&self) -> bool {
-        self.model.caller.is_none() || self.model.entity(self.target).key_fields().len() > 1
+        let is_scoped = self.model.entity(self.target).key_fields().len() > 1;
+        self.model.caller.is_none() || is_scoped || self.is_for_all()
+    }
+
+    /// Returns true if a pattern has `unscoped` for the target.
+    fn is_for_all(&self) -> bool {
+        let reads = self.model.reads.iter().flat_map(|read| &read.unscoped);
+        let writes = self.model.writes.iter().flat_map(|write| &write.unscoped);
+        reads.chain(writes).any(|clause| clause.entity == Some(self.target))
     }
 
     /// Returns true if the target exists: the write makes, changes, checks or reads it, or an item that refers to it.
@@ -178,24 +186,20 @@ impl Reference<'_> {
             self.names(entity, field) && arguments.get(*number).is_some_and(|argument| argument.same(self.value))
         })
     }
-}
 
-fn finding(
-    model: &Model,
-    write: &Write,
-    action: &Action,
-    (id, field): (EntityId, FieldId),
-    target: EntityId,
-) -> Diagnostic {
-    let (entity, target): (&Entity, &Entity) = (model.entity(id), model.entity(target));
-    let name = &entity.field(field).name;
-    let message = format!("`{}` stores `{name}` without checking that the {} exists", write.name, target.name);
-    Diagnostic::warning(RULE.code, action.entity_span, message)
-        .label(format!("nothing checks the {}", target.name))
-        .also(entity.field(field).name_span, format!("refers to the {}", target.name))
-        .note("A caller can name an item that does not exist, or that is being deleted.")
-        .help(format!(
-            "add `check {}(…) exists else …` to the same request, or `keep` to the `ref` if the target may be missing",
-            target.name
-        ))
+    fn finding(&self, (id, field): (EntityId, FieldId)) -> Diagnostic {
+        let (entity, target) = (self.model.entity(id), self.model.entity(self.target));
+        let (field, name) = (entity.field(field), &target.name);
+        let message = format!("`{}` stores `{}` without checking that the {name} exists", self.write.name, field.name);
+        let is_scoped = self.model.caller.is_none() || target.key_fields().len() > 1;
+        let clause = if is_scoped { String::new() } else { format!(" and `unscoped {name} \"…\"`") };
+        Diagnostic::warning(RULE.code, self.action.entity_span, message)
+            .label(format!("nothing checks the {name}"))
+            .also(field.name_span, format!("refers to the {name}"))
+            .note("A caller can name an item that does not exist, or that is being deleted.")
+            .help(format!(
+                "add `check {name}(…) exists else …`{clause} to the same request, or `keep` to the `ref` if the target \
+                may be missing"
+            ))
+    }
 }
