@@ -121,3 +121,61 @@ fn what_a_guard_reads_is_granted_only_by_those_who_have_it() {
     verdict(&add("orgId, userId, level", "editor(orgId)"), &[]);
     verdict(&add("orgId, userId, level: int(1..1)", "member(orgId)"), &[]);
 }
+
+#[test]
+fn claims_may_be_arguments_of_guards() {
+    let of = "guard of(orgId, userId) = exists Member(orgId, userId)";
+    let own = "read docs(orgId, docId) -> Doc? allow of(orgId, caller.userId)";
+    verdict(&format!("{of}\n{own}"), &[]);
+    verdict(&format!("{of}\nread docs(orgId, docId, user: ulid) -> Doc? allow of(orgId, user)"), &["P03", "P01"]);
+    let add = "write add(orgId, userId) { allow of(orgId, caller.userId)  create Member { level = 1 } else Known }";
+    verdict(&format!("{of}\n{add}"), &[]);
+    let claimed = "guard of(orgId, userId) = exists Member(orgId, userId) where level >= 3";
+    verdict(
+        &format!(
+            "{claimed}\nwrite add(orgId, userId, level) {{ allow member(orgId)  create Member {{}} else Known }}\nread docs(orgId, docId) -> Doc? allow of(orgId, caller.userId)"
+        ),
+        &["P02"],
+    );
+}
+
+#[test]
+fn rights_are_compared_by_the_values_that_guards_admit() {
+    let roles = |pattern: &str| {
+        let model = r#"
+            model m
+            caller userId: ulid, staff: bool
+            table T { key pk, sk }
+            entity Org in T {
+              key "ORG#{orgId}", "ORG"
+              orgId:   ulid = ulid()
+              ownerId: ulid immutable
+            }
+            entity Member in T {
+              key "ORG#{orgId}", "MEMBER#{userId}"
+              orgId:  ref Org keep
+              userId: ulid
+              role:   "owner" | "editor" | "reader"
+            }
+            guard any(orgId) = exists Member(orgId, caller.userId)
+            guard editor(orgId) = exists Member(orgId, caller.userId) where role in ("owner", "editor")
+            guard owner(orgId) = exists Member(orgId, caller.userId) where role = "owner"
+            guard founder(orgId) = exists Org(orgId) where ownerId = caller.userId
+        "#;
+        let checked = Checked::read(&format!("{model}{pattern}"));
+        checked.diagnostics.iter().any(|finding| finding.code.0 == "P02")
+    };
+    let add = |kind: &str, allow: &str, value: &str| {
+        roles(&format!("write add(orgId, userId{kind}) {{ allow {allow}  create Member {{ {value} }} else Known }}"))
+    };
+    assert!(!add(", role: \"editor\" | \"reader\"", "owner(orgId)", ""));
+    assert!(!add(", role", "owner(orgId)", ""));
+    assert!(add(", role", "editor(orgId)", ""));
+    assert!(!add(", role: \"editor\" | \"reader\"", "editor(orgId)", ""));
+    assert!(!add(", role: \"reader\"", "any(orgId)", ""));
+    assert!(!add(", role", "founder(orgId)", ""));
+    assert!(!add(", role", "any(orgId) and caller.staff = true", ""));
+    assert!(add("", "any(orgId)", "role = \"owner\""));
+    assert!(!add("", "any(orgId)", "role = \"reader\""));
+    assert!(!add("", "owner(orgId)", "role = \"owner\""));
+}

@@ -63,7 +63,9 @@ pub(super) fn guards(model: &Model, authority: &BTreeSet<EntityId>, write: &Writ
     condition.walk(&mut |part| {
         let ExprKind::Guard { guard: id, arguments } = &part.kind else { return };
         let guard = &model.guards[id.0];
-        if hold(model, authority, write, plan, guard) == Hold::Request && held.iter().all(|other| other.guard != *id) {
+        if hold(model, authority, write, plan, (guard, arguments)) == Hold::Request
+            && held.iter().all(|other| other.guard != *id)
+        {
             let is_merged = write.actions().into_iter().any(|action| has_item(action, guard, arguments));
             held.push(HeldGuard { guard: *id, is_merged });
         }
@@ -72,11 +74,17 @@ pub(super) fn guards(model: &Model, authority: &BTreeSet<EntityId>, write: &Writ
 }
 
 /// Decides when a guard of a write must hold: the table above.
-fn hold(model: &Model, authority: &BTreeSet<EntityId>, write: &Write, plan: &WritePlan, guard: &Guard) -> Hold {
+fn hold(
+    model: &Model,
+    authority: &BTreeSet<EntityId>,
+    write: &Write,
+    plan: &WritePlan,
+    (guard, arguments): (&Guard, &[Expr]),
+) -> Hold {
     let is_grave = plan.cascades() || write.actions().into_iter().any(|action| is_grave(model, authority, action));
     // A request that is repeated under a token must stay the same, so it cannot depend on the clock.
     let is_timed = write.idempotent.is_some() && guard.condition.as_ref().is_some_and(uses_clock);
-    let can_hold = plan.request != WriteKind::Batch && !is_timed && is_of_caller(model, guard);
+    let can_hold = plan.request != WriteKind::Batch && !is_timed && is_of_caller(model, guard, arguments);
     if is_grave && can_hold { Hold::Request } else { Hold::Window }
 }
 
@@ -103,24 +111,28 @@ fn spends(model: &Model, entity: EntityId, action: &Action, change: &Change) -> 
 
 /// Returns whether a guard's item belongs to one caller: its key has a claim that no other claim makes more precise.
 /// `Tenant(caller.tenant_id)` is shared if there is a guard on `User(caller.tenant_id, caller.user_id)`.
-fn is_of_caller(model: &Model, guard: &Guard) -> bool {
-    let all: Vec<Vec<usize>> = model.guards.iter().map(|guard| claims(model, guard)).collect();
+fn is_of_caller(model: &Model, guard: &Guard, arguments: &[Expr]) -> bool {
+    let all: Vec<Vec<usize>> = model.guards.iter().map(|guard| claims(model, guard, &[])).collect();
     let is_refined = |claim: &usize| {
         all.iter().any(|claims| claims.contains(claim) && claims.last().is_some_and(|last| last != claim))
     };
-    claims(model, guard).iter().any(|claim| !is_refined(claim))
+    claims(model, guard, arguments).iter().any(|claim| !is_refined(claim))
 }
 
-/// Returns the claims in the key of a guard's item, in the order of the key.
-fn claims(model: &Model, guard: &Guard) -> Vec<usize> {
+/// Returns the claims in the key of a guard's item, in the order of the key. A claim may be an argument of the call.
+fn claims(model: &Model, guard: &Guard, arguments: &[Expr]) -> Vec<usize> {
     let fields = guard.entity.map(|id| model.entity(id).key_fields()).unwrap_or_default();
     let mut claims = Vec::new();
     for (_, value) in fields.iter().filter_map(|field| guard.keys.iter().find(|(of, _)| of == field)) {
-        value.walk(&mut |part| {
-            if let ExprKind::ValuePath(ValuePath { origin: Origin::Caller(number), .. }) = &part.kind {
-                claims.push(*number);
-            }
-        });
+        let mut given = vec![value];
+        given.extend(value.parameters().into_iter().filter_map(|number| arguments.get(number)));
+        for value in given {
+            value.walk(&mut |part| {
+                if let ExprKind::ValuePath(ValuePath { origin: Origin::Caller(number), .. }) = &part.kind {
+                    claims.push(*number);
+                }
+            });
+        }
     }
     claims
 }

@@ -14,6 +14,7 @@ use crate::schema::{
 };
 use crate::types;
 
+use super::call::caller_parameters;
 use super::disjunct::{claim, equality};
 
 /// What the values of a field identify.
@@ -35,6 +36,8 @@ pub struct Domains<'a> {
     key_names: BTreeSet<&'a str>,
     /// Domains that the model compares with claims.
     claimed: OnceCell<BTreeSet<Domain>>,
+    /// Parameters of each guard that every call fills with a claim.
+    callers: OnceCell<Vec<BTreeSet<usize>>>,
 }
 
 /// Longest chain of `ref`s to `ref`s that is followed.
@@ -54,7 +57,7 @@ impl<'a> Domains<'a> {
                 owners.entry((own.name.as_str(), kind)).or_default().push(id);
             }
         }
-        Self { model, owners, key_names, claimed: OnceCell::new() }
+        Self { model, owners, key_names, claimed: OnceCell::new(), callers: OnceCell::new() }
     }
 
     /// Returns the domain of a field; `None` if its values identify nothing.
@@ -111,6 +114,21 @@ impl<'a> Domains<'a> {
     #[must_use]
     pub fn is_own_id(&self, entity: EntityId, field: FieldId) -> bool {
         own_id(self.model.entity(entity)) == Some(field)
+    }
+
+    /// Returns the parameters of a guard that every call fills with a claim.
+    #[must_use]
+    pub fn caller_parameters(&self, guard: usize) -> &BTreeSet<usize> {
+        &self.callers.get_or_init(|| caller_parameters(self.model))[guard]
+    }
+
+    /// Returns true if every caller has a claim with the name and the type of the field.
+    #[must_use]
+    pub fn is_of_callers(&self, entity: EntityId, field: FieldId) -> bool {
+        let of = self.model.entity(entity).field(field);
+        let mut claims = self.model.caller.iter().flat_map(|caller| &caller.fields);
+        let is_same = |claim: &Field| claim.kind.resolved().is_same_kind(of.kind.resolved());
+        claims.any(|claim| claim.name == of.name && !claim.optional && is_same(claim))
     }
 
     /// Returns true if a claim identifies the caller or its tenant: by its type, or because keys have its name or value.

@@ -8,7 +8,8 @@ use crate::schema::{
     Read, ReadId, Require, Result as ReadResult, ValuePath, Write,
 };
 
-use super::disjunct::{claim, conjuncts, equality, mentions_caller};
+use super::call;
+use super::disjunct::{claim, conjuncts, equality};
 use super::domain::{Domain, Domains};
 use super::enforced::{self, Enforced, place};
 
@@ -182,7 +183,8 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Adds the ids of the items that the write creates: no other caller has them.
+    /// Adds the ids of the items that the write creates: no other caller has them. An id that every token carries is not
+    /// new, because it belongs to the caller who has it.
     fn created(&mut self) {
         let actions = self.pattern.write.map(Write::actions).unwrap_or_default();
         for action in actions.into_iter().filter(|action| action.verb == Verb::Create) {
@@ -192,6 +194,7 @@ impl<'a> Facts<'a> {
             let domain = self.domains.field(entity, id);
             if domain == Some(Domain::Entity(entity))
                 && self.domains.is_own_id(entity, id)
+                && !self.domains.is_of_callers(entity, id)
                 && let Some(value) = action.value_of(id)
             {
                 self.add(value.clone(), domain);
@@ -254,7 +257,7 @@ impl<'a> Facts<'a> {
     /// Adds the arguments of a guard whose item is tied to the caller.
     fn guarded(&mut self, guard: GuardId, arguments: &[Expr]) {
         let guard = &self.model.guards[guard.0];
-        let Some(entity) = guard.entity.filter(|_| is_tied(guard)) else { return };
+        let Some(entity) = guard.entity.filter(|_| call::is_tied(guard, &call::claimed(arguments))) else { return };
         let equal = guard.equalities.iter().map(|it| (it.field, &it.value));
         for (field, value) in guard.keys.iter().map(|(field, value)| (*field, value)).chain(equal) {
             let ExprKind::ValuePath(ValuePath { origin: Origin::Parameter(number), .. }) = &value.kind else {
@@ -366,12 +369,4 @@ impl<'a> Facts<'a> {
 fn grants(item: &Entity, field: FieldId) -> bool {
     let of = item.field(field);
     of.flags.grants.is_some() && (of.is_fixed() || item.key_fields().contains(&field))
-}
-
-/// Returns true if a guard's item belongs to the caller: a claim stands in its key or in its condition.
-#[must_use]
-pub fn is_tied(guard: &crate::schema::Guard) -> bool {
-    let keys = guard.keys.iter().map(|(_, value)| value);
-    let equal = guard.equalities.iter().map(|it| &it.value);
-    keys.chain(equal).chain(&guard.condition).any(mentions_caller)
 }

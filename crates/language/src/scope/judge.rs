@@ -1,18 +1,21 @@
 //! Judges the items that a pattern touches: each must have a field that equals an authorised value, in every
 //! alternative of the pattern's `allow`.
 
+use std::collections::BTreeSet;
+
 use crate::document::ast::Verb;
 use crate::plan::Plans;
 use crate::schema::{
-    Action, ChangeKind, EntityId, Expr, ExprKind, FieldId, Guard, LetSource, Model, Origin, Read, ReadId, ValuePath,
-    Write, WriteStep,
+    Action, ChangeKind, EntityId, Expr, ExprKind, FieldId, Guard, LetSource, Model, Read, ReadId, Write, WriteStep,
 };
 use crate::span::Span;
 
-use super::disjunct::{disjuncts, is_for_operators};
+use super::admitted;
+use super::call::{is_of_caller, is_tied};
+use super::disjunct::{claim, disjuncts, equality, is_for_operators};
 use super::domain::Domains;
 use super::enforced::{self, Enforced};
-use super::fact::{Facts, Pattern, is_tied};
+use super::fact::{Facts, Pattern};
 
 /// What a pattern does with an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +119,8 @@ pub fn write<'a>(model: &'a Model, plans: &'a Plans, domains: &'a Domains<'a>, w
             continue;
         }
         let facts = Facts::of(model, plans, domains, pattern, &conditions);
-        let mut pass = Pass { model, write, conditions: &conditions, facts, alternative, unbound: &mut unbound };
+        let mut pass =
+            Pass { model, domains, write, conditions: &conditions, facts, alternative, unbound: &mut unbound };
         pass.steps(&write.steps);
     }
     without_unscoped(unbound, &write.unscoped)
@@ -142,6 +146,7 @@ fn without_unscoped(mut unbound: Vec<Unbound>, clauses: &[crate::schema::Unscope
 
 struct Pass<'p, 'a> {
     model: &'a Model,
+    domains: &'a Domains<'a>,
     write: &'a Write,
     conditions: &'p [&'a Expr],
     facts: Facts<'a>,
@@ -222,17 +227,22 @@ impl<'a> Pass<'_, 'a> {
     /// Returns the fields with which the caller would grant itself or others a right that it does not have.
     fn authorities(&self, entity: EntityId, action: &Action) -> Vec<Authority> {
         let mut found = Vec::new();
-        for guard in self.model.guards.iter().filter(|guard| guard.entity == Some(entity) && is_tied(guard)) {
+        for (number, guard) in self.model.guards.iter().enumerate() {
+            let callers = self.domains.caller_parameters(number);
+            if guard.entity != Some(entity) || !is_tied(guard, callers) {
+                continue;
+            }
             let value = |field: FieldId| action.value_of(field).or_else(|| key_value(action, field));
             for (field, of) in &guard.keys {
-                let is_argument = !of.parameters().is_empty();
+                let is_argument = !of.parameters().is_empty() && !is_of_caller(of, callers);
                 let is_bound = value(*field).is_none_or(|value| self.facts.binds(entity, *field, value));
                 if is_argument && !is_bound && !self.facts.is_read_item(entity, &action.keys) {
                     found.push(Authority::Scope(*field));
                 }
             }
             for field in guard.condition.iter().flat_map(Expr::own_fields) {
-                if self.is_chosen(action, field) && !self.implies(guard) && self.may_hold(guard, action, field) {
+                let is_chosen = self.is_chosen(action, field) && self.may_hold(guard, action, field);
+                if (is_chosen || self.is_raised(guard, action, field)) && !self.implies(guard) {
                     found.push(Authority::Right(field));
                 }
             }
@@ -253,28 +263,67 @@ impl<'a> Pass<'_, 'a> {
         })
     }
 
-    /// Returns true if the caller has passed a guard on the same entity that demands at least as much.
+    /// Returns true if a step gives a literal that satisfies a guard to a caller who has passed another guard on the same
+    /// entity. Conditions of the step may demand more of the item, so such a step is not judged.
+    fn is_raised(&self, wanted: &Guard, action: &Action, field: FieldId) -> bool {
+        let value = action.value_of(field).filter(|_| action.conditions.is_empty());
+        let is_passed = || {
+            self.conditions.iter().any(|condition| {
+                matches!(&condition.kind, ExprKind::Guard { guard, .. }
+                    if self.model.guards[guard.0].entity == wanted.entity)
+            })
+        };
+        let condition = wanted.condition.as_ref();
+        value
+            .zip(condition)
+            .is_some_and(|(value, condition)| admitted::satisfies(self.model, value, condition, field) && is_passed())
+    }
+
+    /// Returns true if the caller has passed a guard on the same entity that demands at least as much, or a permission
+    /// that cannot be compared with it: the owner of the scope itself, or a right that the token states.
     fn implies(&self, wanted: &Guard) -> bool {
         self.conditions.iter().any(|condition| {
-            let ExprKind::Guard { guard, .. } = &condition.kind else { return false };
+            let ExprKind::Guard { guard, .. } = &condition.kind else { return states_right(condition) };
             let has = &self.model.guards[guard.0];
-            let is_same = match (&has.condition, &wanted.condition) {
+            if has.entity != wanted.entity {
+                return is_owner(has, self.domains.caller_parameters(guard.0));
+            }
+            let demands = match (&has.condition, &wanted.condition) {
                 (_, None) => true,
-                (Some(has), Some(wanted)) => {
-                    has.same(wanted) || least(has).zip(least(wanted)).is_some_and(|(a, b)| a >= b)
-                }
+                (Some(has), Some(wanted)) => admitted::implies(self.model, has, wanted),
                 (None, Some(_)) => false,
             };
-            has.entity == wanted.entity && is_same
+            demands
         })
     }
 
-    /// Returns true if the values that callers may give satisfy a guard's condition: its lower limit is not above all.
+    /// Returns true if a value that callers may give satisfies a guard's condition.
     fn may_hold(&self, guard: &Guard, action: &Action, field: FieldId) -> bool {
         let given = action.value_of(field).and_then(|value| value.parameters().first().copied());
-        let most = given.and_then(|number| self.write.parameters[number].kind.value_bounds()?.max);
-        guard.condition.as_ref().and_then(least).zip(most).is_none_or(|(least, most)| most >= least)
+        guard.condition.as_ref().zip(given).is_none_or(|(condition, number)| {
+            admitted::may_satisfy(self.model, &self.write.parameters[number].kind, condition, field)
+        })
     }
+}
+
+/// Returns true if a condition compares a claim with a literal, or is a boolean claim.
+fn states_right(condition: &Expr) -> bool {
+    match &condition.kind {
+        ExprKind::In(of, _) => claim(of).is_some(),
+        _ => match equality(condition) {
+            Some((left, right)) => {
+                let is_stated = |one: &Expr, other: &Expr| claim(one).is_some() && other.constant().is_some();
+                is_stated(left, right) || is_stated(right, left)
+            }
+            None => claim(condition).is_some(),
+        },
+    }
+}
+
+/// Returns true if a guard compares a field of its item with the caller and has no claim in the item's key: the item
+/// names its owner.
+fn is_owner(guard: &Guard, callers: &BTreeSet<usize>) -> bool {
+    is_tied(guard, callers) && !guard.keys.iter().any(|(_, value)| is_of_caller(value, callers))
 }
 
 /// Returns true if a part of an expression did not resolve, which was already reported.
@@ -297,16 +346,4 @@ pub fn is_resolved(model: &Model, entity: EntityId, action: &Action) -> bool {
 
 fn key_value(action: &Action, field: FieldId) -> Option<&Expr> {
     action.keys.iter().find(|(key, _)| *key == field).map(|(_, value)| value)
-}
-
-/// Returns the limit of a condition `field >= 2`.
-fn least(condition: &Expr) -> Option<i64> {
-    let ExprKind::Binary(crate::document::ast::BinaryOp::GreaterEqual, left, right) = &condition.kind else {
-        return None;
-    };
-    let is_field = matches!(&left.kind, ExprKind::ValuePath(ValuePath { origin: Origin::Field(..), .. }));
-    match &right.kind {
-        ExprKind::Number(number) if is_field => number.parse().ok(),
-        _ => None,
-    }
 }

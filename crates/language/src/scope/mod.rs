@@ -4,8 +4,12 @@
 //! 2. [`disjunct`]: the alternatives of an `allow`.
 //! 3. [`enforced`]: the fields of an item that a read or a step compares with a value.
 //! 4. [`fact`]: the values that one alternative authorises.
-//! 5. [`judge`]: the items of a pattern that no authorised value reaches.
+//! 5. [`admitted`]: the values that a condition on one field admits, to compare rights.
+//! 6. [`call`]: the arguments with which patterns call guards.
+//! 7. [`judge`]: the items of a pattern that no authorised value reaches.
 
+pub mod admitted;
+pub mod call;
 pub mod disjunct;
 pub mod domain;
 pub mod enforced;

@@ -2,8 +2,8 @@
 
 use crate::check::{Context, Rule};
 use keyform_language::diagnostic::{Code, Diagnostic, Severity};
-use keyform_language::document::ast::Event;
-use keyform_language::schema::{Entity, EntityId, Field, FieldId, Model, Target, Type, Write};
+use keyform_language::document::ast::{Event, Verb};
+use keyform_language::schema::{Action, Entity, EntityId, Field, FieldId, Model, Target, Type, Write};
 
 use super::site::sites;
 
@@ -23,6 +23,9 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
             let Type::Copy { entity: Some(source), field: Some(original), .. } = &field.kind else { continue };
             if !is_handled(model, *source) {
                 let writes = changing(context, (*source, *original), (id, FieldId(number)));
+                if writes.is_empty() && !is_carried(model, (id, FieldId(number))) {
+                    findings.push(idle(model, (entity, field), (*source, *original)));
+                }
                 findings.extend(
                     writes.into_iter().map(|write| finding(model, (entity, field), (*source, *original), write)),
                 );
@@ -40,12 +43,33 @@ fn is_handled(model: &Model, source: EntityId) -> bool {
     })
 }
 
+/// Returns true if a write changes the copy of an item that exists.
+fn is_carried(model: &Model, copy: (EntityId, FieldId)) -> bool {
+    let carries = |action: &Action| {
+        let is_set = action.changes.iter().any(|change| change.field == Some(copy.1));
+        action.entity == Some(copy.0) && is_set && matches!(action.verb, Verb::Update | Verb::Upsert | Verb::Put)
+    };
+    model.writes.iter().any(|write| write.actions().into_iter().any(carries))
+}
+
+/// Reports a copy that nothing updates, whatever changes its source.
+fn idle(model: &Model, (entity, field): (&Entity, &Field), source: (EntityId, FieldId)) -> Diagnostic {
+    let of = model.entity(source.0);
+    let copied = format!("{}.{}", of.name, of.field(source.1).name);
+    let message = format!("`{}` of {} is to follow `{copied}`, and nothing updates it", field.name, entity.name);
+    Diagnostic::error(RULE.code, field.type_span, message).label("`refresh`: follows its source").help(format!(
+        "set it in the writes that change `{copied}`, add `on {} modify -> handler …`, or write `snapshot` instead of \
+        `refresh`",
+        of.name
+    ))
+}
+
 /// Returns the writes that change the source and not the copy.
 fn changing<'a>(context: &Context<'a>, source: (EntityId, FieldId), copy: (EntityId, FieldId)) -> Vec<&'a Write> {
     let mut writes: Vec<&Write> = Vec::new();
     for site in sites(context).into_iter().filter(|site| !site.makes() && site.id == source.0) {
         let changes = site.changes().any(|(_, field, _)| field == source.1);
-        let sets = |action: &&keyform_language::schema::Action| {
+        let sets = |action: &&Action| {
             action.entity == Some(copy.0) && action.changes.iter().any(|change| change.field == Some(copy.1))
         };
         let carries = site.write.actions().iter().any(sets);

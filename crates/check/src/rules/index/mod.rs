@@ -16,8 +16,12 @@ mod x13_swapped_index_keys;
 
 pub(super) use x13_swapped_index_keys::is_better_turned_round;
 
-use crate::check::Rule;
-use keyform_language::schema::{EntityId, Index, IndexId, Model, Table, TableId};
+use std::collections::BTreeSet;
+
+use crate::check::{Context, Rule};
+use keyform_language::document::ast::Verb;
+use keyform_language::plan::Found;
+use keyform_language::schema::{EntityId, Index, IndexId, Model, Table, TableId, Write};
 
 use super::key::{Keyed, keys};
 
@@ -54,10 +58,29 @@ fn indexes(model: &Model) -> impl Iterator<Item = (TableId, &Table, IndexId, &In
     })
 }
 
-/// Returns whether a read uses the index.
-fn is_read(model: &Model, table: TableId, index: IndexId) -> bool {
+/// Entities and the indexes through which a delete finds their items: by `cascade` or `restrict`.
+type Searched = BTreeSet<(EntityId, IndexId)>;
+
+fn searched(context: &Context<'_>) -> Searched {
+    let dependents = &context.plans.dependents;
+    let deletes = context.model.writes.iter().flat_map(Write::actions).filter(|action| action.verb == Verb::Delete);
+    let roots: BTreeSet<EntityId> = deletes.filter_map(|action| action.entity).collect();
+    let removed: BTreeSet<EntityId> =
+        roots.into_iter().flat_map(|root| [root].into_iter().chain(dependents.reach(root))).collect();
+    let found = removed.into_iter().flat_map(|parent| dependents.of(parent));
+    found
+        .filter_map(|dependent| match &dependent.found {
+            Found::By(finder) => Some((dependent.entity, super::key::reading::index_of(&finder.read)??)),
+            Found::Through(_) | Found::Ambiguous(_) | Found::Nowhere => None,
+        })
+        .collect()
+}
+
+/// Returns whether a read uses the index, or a delete finds items through it.
+fn is_used(model: &Model, searched: &Searched, table: TableId, index: IndexId) -> bool {
     let in_table = |id: &EntityId| model.entity(*id).table == Some(table);
-    model.reads.iter().any(|read| {
+    let is_read = model.reads.iter().any(|read| {
         super::key::reading::index_of(read) == Some(Some(index)) && read.result.entities().iter().any(in_table)
-    })
+    });
+    is_read || searched.iter().any(|(id, through)| *through == index && in_table(id))
 }

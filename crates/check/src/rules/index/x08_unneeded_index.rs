@@ -4,7 +4,7 @@ use crate::check::{Context, Rule};
 use keyform_language::diagnostic::{Code, Diagnostic, Severity};
 use keyform_language::schema::{EntityId, EntityKey, FieldId, Index, IndexId, Model, Part, TableId};
 
-use super::{index_keys, indexes, is_read};
+use super::{Searched, index_keys, indexes, is_used, searched};
 use crate::rules::key::{Keyed, is_filled, reading};
 
 pub(super) static RULE: Rule = Rule {
@@ -17,10 +17,11 @@ pub(super) static RULE: Rule = Rule {
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     let model = context.model;
+    let searched = searched(context);
     for (table, _, id, index) in indexes(model) {
         if let Some(earlier) = (0..id.0).map(IndexId).find(|&earlier| repeats(model, table, earlier, id)) {
             findings.push(repeated(index, model.table(table).index_at(earlier)));
-        } else if is_unread(model, table, id) {
+        } else if is_unread(model, &searched, table, id) {
             findings.push(unread(index));
         }
     }
@@ -31,11 +32,12 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Returns whether no read uses the index, although reads use the table. An index that no entity fills is K15.
-pub(super) fn is_unread(model: &Model, table: TableId, index: IndexId) -> bool {
+/// Returns whether neither a read nor a delete uses the index, although reads use the table. An index that no entity fills
+/// is K15.
+fn is_unread(model: &Model, searched: &Searched, table: TableId, index: IndexId) -> bool {
     let any = model.reads.iter().flat_map(|read| read.result.entities());
     let table_is_read = any.into_iter().any(|id| model.entity(id).table == Some(table));
-    table_is_read && is_filled(model, table, index) && !is_read(model, table, index)
+    table_is_read && is_filled(model, table, index) && !is_used(model, searched, table, index)
 }
 
 fn unread(index: &Index) -> Diagnostic {

@@ -1,7 +1,7 @@
 //! X09: items of an entity are in an index from which no read returns them.
 
 use super::x08_unneeded_index::gives_nothing_new;
-use super::{index_keys, is_read};
+use super::{index_keys, is_used, searched};
 use crate::check::{Context, Rule};
 use crate::rules::key::reading;
 use keyform_language::diagnostic::{Code, Diagnostic, Severity};
@@ -16,10 +16,15 @@ pub(super) static RULE: Rule = Rule {
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     let model = context.model;
+    let searched = searched(context);
     for (keyed, id, index) in index_keys(model) {
         let Some(table) = keyed.entity.table else { continue };
-        let wanted = reading::reads_through(model, keyed.id, Some(id)).next().is_some();
-        if wanted || !is_read(model, table, id) || gives_nothing_new(model, keyed, id) {
+        let is_read = reading::reads_through(model, keyed.id, Some(id)).next().is_some();
+        if is_read
+            || searched.contains(&(keyed.id, id))
+            || !is_used(model, &searched, table, id)
+            || gives_nothing_new(model, keyed, id)
+        {
             continue;
         }
         let message =

@@ -1,4 +1,4 @@
-//! Rules P01 to P10: permissions, and the items that they reach.
+//! Rules P01 to P12: permissions, and the items that they reach.
 
 mod leak;
 mod p01_unbound_item;
@@ -11,6 +11,8 @@ mod p07_idle_parameter;
 mod p08_optional_scope;
 mod p09_scope_filter;
 mod p10_unscoped_private;
+mod p11_permission_only;
+mod p12_two_values;
 
 use crate::check::Rule;
 use keyform_language::schema::Permission;
@@ -27,6 +29,8 @@ pub(super) const RULES: &[&Rule] = &[
     &p08_optional_scope::RULE,
     &p09_scope_filter::RULE,
     &p10_unscoped_private::RULE,
+    &p11_permission_only::RULE,
+    &p12_two_values::RULE,
 ];
 
 /// Returns true if external callers reach a pattern with this permission.

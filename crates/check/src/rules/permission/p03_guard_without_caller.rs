@@ -2,7 +2,7 @@
 
 use crate::check::{Context, Rule};
 use keyform_language::diagnostic::{Code, Diagnostic, Severity};
-use keyform_language::scope::fact::is_tied;
+use keyform_language::scope::call;
 
 pub(super) static RULE: Rule = Rule {
     code: Code("P03"),
@@ -16,7 +16,9 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     if context.model.caller.is_none() {
         return;
     }
-    for guard in context.model.guards.iter().filter(|guard| guard.entity.is_some() && !is_tied(guard)) {
+    let callers = call::caller_parameters(context.model);
+    let guards = context.model.guards.iter().zip(&callers).filter(|(guard, _)| guard.entity.is_some());
+    for (guard, _) in guards.filter(|(guard, callers)| !call::is_tied(guard, callers)) {
         let message = format!("the guard `{}` holds for every caller or for none", guard.name);
         let finding = Diagnostic::warning(RULE.code, guard.name_span, message)
             .label("neither its key nor its condition uses a claim, so it authorises nothing");

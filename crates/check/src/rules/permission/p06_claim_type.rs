@@ -2,6 +2,7 @@
 
 use crate::check::{Context, Rule};
 use keyform_language::diagnostic::{Code, Diagnostic, Severity};
+use keyform_language::document::ast::BinaryOp;
 use keyform_language::schema::{
     EntityId, Expr, ExprKind, FieldId, Origin, Parameter, Permission, Type, ValuePath, words,
 };
@@ -34,11 +35,23 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
 
 fn compared(context: &Context<'_>, condition: &Expr, parameters: &[Parameter], findings: &mut Vec<Diagnostic>) {
     condition.walk(&mut |part| {
+        if let ExprKind::Binary(BinaryOp::Contains, whole, element) = &part.kind {
+            let kind = kind_of(context, whole, parameters).and_then(element_kind);
+            findings.extend(kind.and_then(|kind| mismatch(context, element, kind)));
+        }
         let Some((left, right)) = equality(part) else { return };
         for (claim, other) in [(left, right), (right, left)] {
             findings.extend(kind_of(context, other, parameters).and_then(|kind| mismatch(context, claim, kind)));
         }
     });
+}
+
+/// Returns the type of the elements of a list or a set.
+fn element_kind(kind: &Type) -> Option<&Type> {
+    match kind.resolved() {
+        Type::List(of, _) | Type::Set(of, _) => Some(of.as_ref()),
+        _ => None,
+    }
 }
 
 fn kind_of<'a>(context: &Context<'a>, expr: &Expr, parameters: &'a [Parameter]) -> Option<&'a Type> {

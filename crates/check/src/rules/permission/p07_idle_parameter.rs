@@ -28,7 +28,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-fn is_resolved(context: &Context<'_>, write: &Write) -> bool {
+pub(super) fn is_resolved(context: &Context<'_>, write: &Write) -> bool {
     let resolves = |action: &Action| action.entity.is_some_and(|id| judge::is_resolved(context.model, id, action));
     write.actions().into_iter().all(resolves)
 }
@@ -44,6 +44,13 @@ fn is_hidden(context: &Context<'_>, write: &Write, parameter: &Parameter) -> boo
 /// Returns the parameters with a role in a write, by index.
 fn used(write: &Write) -> Vec<usize> {
     let mut used = write.allow.as_ref().map(keyform_language::schema::Permission::parameters).unwrap_or_default();
+    used.extend(used_by_steps(write));
+    used
+}
+
+/// Returns the parameters that the reads, conditions and steps of a write use, by index.
+pub(super) fn used_by_steps(write: &Write) -> Vec<usize> {
+    let mut used = Vec::new();
     let mut visit = |expr: &Expr| used.extend(expr.parameters());
     write.lets.iter().flat_map(exprs).for_each(&mut visit);
     write.requires.iter().for_each(|require| visit(&require.condition));

@@ -1,5 +1,6 @@
-//! Rules W01 to W22: writes.
+//! Rules W01 to W27: writes.
 
+mod belongs;
 mod w01_unconditional_put;
 mod w02_item_twice;
 mod w03_transaction_too_large;
@@ -22,6 +23,11 @@ mod w19_unfindable_references;
 mod w20_inexpressible_batch;
 mod w21_elements_left_out;
 mod w22_comparison_with_none;
+mod w23_unchecked_reference;
+mod w24_unreferenced_children;
+mod w25_personal_data_left;
+mod w26_change_not_in_read;
+mod w27_count_replaced;
 
 use crate::check::{Context, Rule};
 use keyform_language::schema::{Action, Entity, FieldId, Write};
@@ -50,6 +56,11 @@ pub(super) const RULES: &[&Rule] = &[
     &w20_inexpressible_batch::RULE,
     &w21_elements_left_out::RULE,
     &w22_comparison_with_none::RULE,
+    &w23_unchecked_reference::RULE,
+    &w24_unreferenced_children::RULE,
+    &w25_personal_data_left::RULE,
+    &w26_change_not_in_read::RULE,
+    &w27_count_replaced::RULE,
 ];
 
 /// Returns every action of every write whose entity is known and has a complete key.

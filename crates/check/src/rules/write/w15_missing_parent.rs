@@ -34,7 +34,7 @@ fn makes(action: &Action) -> bool {
 }
 
 /// Returns the entities whose partitions contain the items of an entity, each with the `ref` to it.
-fn parents(model: &Model, child: EntityId) -> Vec<(FieldId, EntityId)> {
+pub(super) fn parents(model: &Model, child: EntityId) -> Vec<(FieldId, EntityId)> {
     let entity = model.entity(child);
     let refers = |field: FieldId| match entity.field(field) {
         Field { kind: Type::Ref { entity: Some(parent), .. }, flags, .. } if flags.keep.is_none() => {

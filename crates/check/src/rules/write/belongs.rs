@@ -1,0 +1,69 @@
+//! Fields that name an item of another entity by the name and type of its id, without a `ref`.
+
+use std::collections::BTreeMap;
+
+use keyform_language::schema::{Entity, EntityId, Field, FieldId, Model, Type};
+use keyform_language::scope::{Domain, Domains};
+
+/// A plain field that has the name and the type of another entity's id. It says the same as a `ref`, but no delete and no
+/// check knows it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlainId {
+    /// Entity with the field.
+    pub child: EntityId,
+    /// The field.
+    pub field: FieldId,
+    /// Entity whose id it has.
+    pub parent: EntityId,
+}
+
+/// Returns the plain ids of all entities.
+pub(super) fn plain_ids(model: &Model) -> Vec<PlainId> {
+    let domains = Domains::of(model);
+    let mut by_name: BTreeMap<&str, Vec<EntityId>> = BTreeMap::new();
+    for id in model.entity_ids() {
+        let entity = model.entity(id);
+        if let Some(field) = entity.id_field().map(|field| entity.field(field)).filter(|field| is_plain(field)) {
+            by_name.entry(&field.name).or_default().push(id);
+        }
+    }
+    let mut found = Vec::new();
+    for child in model.entity_ids() {
+        let entity = model.entity(child);
+        for field in (0..entity.fields.len()).map(FieldId).filter(|&field| is_plain(entity.field(field))) {
+            let named = by_name.get(entity.field(field).name.as_str()).map_or(&[][..], Vec::as_slice);
+            let parent = match domains.field(child, field).filter(|_| !named.is_empty()) {
+                Some(Domain::Entity(owner)) if owner != child => Some(owner),
+                Some(Domain::Named(..)) => named.iter().copied().find(|&id| has_whole_key(model, child, field, id)),
+                Some(Domain::Entity(_)) | None => None,
+            };
+            found.extend(parent.map(|parent| PlainId { child, field, parent }));
+        }
+    }
+    found
+}
+
+fn is_plain(field: &Field) -> bool {
+    !matches!(field.kind, Type::Ref { .. } | Type::Copy { .. })
+}
+
+/// Returns true if the child has every field of the key of an entity with several. Of two entities with the same key
+/// fields, the first in the file is the one that the other accompanies.
+fn has_whole_key(model: &Model, child: EntityId, field: FieldId, parent: EntityId) -> bool {
+    let (one, other) = (model.entity(child), model.entity(parent));
+    let keys = other.key_fields();
+    let repeats = |key: &FieldId| {
+        let of = other.field(*key);
+        one.field_named(&of.name).is_some_and(|own| one.field(own).kind.resolved().is_same_kind(of.kind.resolved()))
+    };
+    // A claim names someone whom other items know without this entity: a member of a team is not the user.
+    let claims = model.caller.iter().flat_map(|caller| &caller.fields);
+    let is_claim = claims.into_iter().any(|claim| claim.name == one.field(field).name);
+    let is_before = one.key_fields().len() > keys.len() || parent.0 < child.0;
+    parent != child && keys.len() > 1 && !is_claim && is_before && keys.iter().all(repeats)
+}
+
+/// Returns true if the field is part of the entity's key or of the key of an index.
+pub(super) fn is_in_key(entity: &Entity, field: FieldId) -> bool {
+    entity.key.iter().chain(&entity.indexes).any(|key| key.fields().any(|of| of == field))
+}
