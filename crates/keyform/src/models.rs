@@ -133,8 +133,7 @@ impl fmt::Display for ModelFileError {
             Self::Handler(file, name) => write!(
                 f,
                 "{}: nothing implements the handler `{name}`, because a model file has no code: serve the model from a \
-                program that registers it with `Application::handler`, remove `-> handler {name}`, or state that \
-                another program runs it",
+                program that registers it with `Application::handler`, or remove `-> handler {name}`",
                 file.display()
             ),
             Self::Handlers(file, error) => write!(f, "{}: {error}", file.display()),
