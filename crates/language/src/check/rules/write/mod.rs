@@ -1,5 +1,8 @@
-//! Rules W01 to W22: writes.
+//! Rules W01 to W36: writes.
 
+mod origin;
+mod satisfy;
+mod subject;
 mod w01_unconditional_put;
 mod w02_item_twice;
 mod w03_transaction_too_large;
@@ -22,6 +25,13 @@ mod w19_unfindable_references;
 mod w20_inexpressible_batch;
 mod w21_elements_left_out;
 mod w22_comparison_with_none;
+mod w30_unique_within_itself;
+mod w31_never_true;
+mod w32_unconditional_transition;
+mod w33_unreachable_state;
+mod w34_decision_by_list;
+mod w35_permission_by_index;
+mod w36_unlimited_decrease;
 
 use crate::check::{Context, Rule};
 use crate::schema::{Action, Entity, FieldId, Write};
@@ -50,6 +60,13 @@ pub(super) const RULES: &[&Rule] = &[
     &w20_inexpressible_batch::RULE,
     &w21_elements_left_out::RULE,
     &w22_comparison_with_none::RULE,
+    &w30_unique_within_itself::RULE,
+    &w31_never_true::RULE,
+    &w32_unconditional_transition::RULE,
+    &w33_unreachable_state::RULE,
+    &w34_decision_by_list::RULE,
+    &w35_permission_by_index::RULE,
+    &w36_unlimited_decrease::RULE,
 ];
 
 /// Returns every action of every write whose entity is known and has a complete key.

@@ -1,0 +1,211 @@
+//! W32: a write sets the state of an item whatever state it is in.
+//!
+//! An enumeration is a state if another write tests it before setting it, if another write demands the value that is
+//! set here, or if the write counts something along with it, which a repetition counts twice.
+
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::document::ast::{BinaryOp, Verb};
+use crate::schema::{Action, Change, ChangeKind, Entity, EntityId, Expr, ExprKind, FieldId, Model, Type, Write};
+use crate::span::Span;
+
+use super::version_of;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("W32"),
+    severity: Severity::Warning,
+    title: "a write sets a state whatever the state is",
+    page: include_str!("../../../../../../docs/rules/W32.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    let model = context.model;
+    for write in &model.writes {
+        for action in write.actions() {
+            let Some(id) = action.entity.filter(|_| action.verb == Verb::Update) else { continue };
+            for (change, field) in transitions(model.entity(id), action) {
+                if is_role(model, id, field) || is_tested(model.entity(id), write, action, field) {
+                    continue;
+                }
+                let step = Transition { model, id, write, action, change, field };
+                findings.extend(step.evidence().map(|(span, text)| finding(&step, span, text)));
+            }
+        }
+    }
+}
+
+/// A step that sets a state without a test.
+struct Transition<'a> {
+    model: &'a Model,
+    id: EntityId,
+    write: &'a Write,
+    action: &'a Action,
+    change: &'a Change,
+    field: FieldId,
+}
+
+/// Returns the changes that set an enumeration to a literal.
+fn transitions<'a>(entity: &'a Entity, action: &'a Action) -> impl Iterator<Item = (&'a Change, FieldId)> {
+    action.changes.iter().filter(|change| change.written).filter_map(|change| {
+        let field = change.field.filter(|_| change.path().is_empty())?;
+        let is_state = matches!(entity.field(field).kind.resolved(), Type::OneOf(_));
+        (is_state && word(change).is_some()).then_some((change, field))
+    })
+}
+
+fn word(change: &Change) -> Option<&str> {
+    match &change.kind {
+        ChangeKind::Set(Expr { kind: ExprKind::Text(text), .. }) => Some(text),
+        _ => None,
+    }
+}
+
+/// Returns whether a guard decides by the field: a role or a level, which its administrators set as they like.
+fn is_role(model: &Model, id: EntityId, field: FieldId) -> bool {
+    let mut conditions =
+        model.guards.iter().filter(|guard| guard.entity == Some(id)).filter_map(|guard| guard.condition.as_ref());
+    conditions.any(|condition| condition.own_fields().contains(&field))
+}
+
+/// Returns whether the request depends on the state: by a condition, an equality, or the version.
+fn is_tested(entity: &Entity, write: &Write, action: &Action, field: FieldId) -> bool {
+    let is_equal = action.equalities.iter().any(|equality| equality.field == field);
+    let has_version = version_of(entity).is_some_and(|version| action.tests(version));
+    action.tests(field) || is_equal || has_version || has_marker(action) || is_decided(write, action, field)
+}
+
+/// Returns whether a condition tests a field that the step sets, such as the time of the last change: a repeated or late
+/// call is then refused.
+fn has_marker(action: &Action) -> bool {
+    let mut fields = action.changes.iter().filter(|change| change.written).filter_map(|change| change.field);
+    fields.any(|field| action.tests(field))
+}
+
+/// Returns whether a `require` decides by the state that a `let` has read. Rule W06 reports that.
+fn is_decided(write: &Write, action: &Action, field: FieldId) -> bool {
+    use crate::schema::{Origin, ValuePath};
+    write.requires.iter().any(|require| {
+        let mut found = false;
+        require.condition.walk(&mut |part| {
+            found |= matches!(&part.kind, ExprKind::ValuePath(ValuePath {
+                origin: Origin::Let { entity, field: Some(of), .. }, ..
+            }) if *entity == action.entity && *of == field);
+        });
+        found
+    })
+}
+
+impl Transition<'_> {
+    /// Returns what shows that the field is a state and that its test matters.
+    fn evidence(&self) -> Option<(Span, String)> {
+        let name = &self.model.entity(self.id).field(self.field).name;
+        let guarded = || {
+            let (write, span) = self.guarded().filter(|_| self.has_effect())?;
+            Some((span, format!("`{write}` tests `{name}` before it sets it")))
+        };
+        let demanded = || {
+            let (write, span) = self.demanded().filter(|_| self.words().len() > 2)?;
+            Some((span, format!("`{write}` demands this state")))
+        };
+        let counted = || self.counted().map(|span| (span, "counted again by a repetition".to_owned()));
+        guarded().or_else(demanded).or_else(counted)
+    }
+
+    fn words(&self) -> &[String] {
+        match self.model.entity(self.id).field(self.field).kind.resolved() {
+            Type::OneOf(words) => words,
+            _ => &[],
+        }
+    }
+
+    fn others(&self) -> impl Iterator<Item = &Action> {
+        self.write.actions().into_iter().filter(|other| other.span != self.action.span)
+    }
+
+    /// Returns whether the transition can do harm. With two states a repeated one changes nothing by itself, so it counts
+    /// only if the write has other effects.
+    fn has_effect(&self) -> bool {
+        let makes_more = self.others().any(|other| other.verb != Verb::Check);
+        let counts = self.action.changes.iter().any(|change| change.written && change.is_cumulative());
+        self.words().len() > 2 || makes_more || counts
+    }
+
+    /// Returns a change of the same field that another step makes only in certain states.
+    fn guarded(&self) -> Option<(&str, Span)> {
+        let entity = self.model.entity(self.id);
+        self.model.writes.iter().filter(|write| write.name != self.write.name).find_map(|write| {
+            let steps =
+                write.actions().into_iter().filter(|step| step.entity == Some(self.id) && step.tests(self.field));
+            let mut changes = steps.flat_map(|action| transitions(entity, action));
+            let other = changes.find(|(other, of)| *of == self.field && other.span != self.change.span);
+            other.map(|(other, _)| (write.name.as_str(), other.span))
+        })
+    }
+
+    /// Returns a condition of another write that only items in the new state meet.
+    fn demanded(&self) -> Option<(&str, Span)> {
+        let value = word(self.change)?;
+        self.model.writes.iter().filter(|write| write.name != self.write.name).find_map(|write| {
+            let steps = write.actions().into_iter().filter(|action| action.entity == Some(self.id));
+            let mut tests = steps.flat_map(|action| &action.conditions).flat_map(|it| it.condition.conjuncts());
+            let test = tests.find(|test| test.own_fields() == [self.field] && accepts(test, value))?;
+            Some((write.name.as_str(), test.span))
+        })
+    }
+
+    /// Returns a counter that the write changes beside the state, unless another step refuses a repetition.
+    fn counted(&self) -> Option<Span> {
+        let refuses = |other: &Action| match other.verb {
+            Verb::Create | Verb::Delete => true,
+            Verb::Update | Verb::Upsert | Verb::Put | Verb::Check => !transitions_tested(self.model, other).is_empty(),
+        };
+        if self.others().any(refuses) || !self.action.conditions.iter().all(|it| is_verification(&it.condition)) {
+            return None;
+        }
+        let counts = |change: &&Change| matches!(change.kind, ChangeKind::Increase(_) | ChangeKind::Decrease(_));
+        self.others().flat_map(|other| &other.changes).find(counts).map(|change| change.span)
+    }
+}
+
+/// Returns the states that a step both tests and sets.
+fn transitions_tested<'a>(model: &'a Model, action: &'a Action) -> Vec<FieldId> {
+    let entity = action.entity.map(|id| model.entity(id));
+    let all = entity.into_iter().flat_map(|entity| transitions(entity, action));
+    all.map(|(_, field)| field).filter(|field| action.tests(*field)).collect()
+}
+
+/// Returns whether a condition only compares fields with values, which hold again at a repetition.
+fn is_verification(condition: &Expr) -> bool {
+    condition
+        .conjuncts()
+        .iter()
+        .all(|part| matches!(part.kind, ExprKind::Binary(BinaryOp::Equal, ..) | ExprKind::Exists))
+}
+
+/// Returns whether a condition demands one of certain words, with this one among them.
+fn accepts(test: &Expr, value: &str) -> bool {
+    let is_value = |expr: &Expr| matches!(&expr.kind, ExprKind::Text(text) if text == value);
+    match &test.kind {
+        ExprKind::Binary(BinaryOp::Equal, left, right) => is_value(left) || is_value(right),
+        ExprKind::In(_, list) => list.iter().any(is_value),
+        _ => false,
+    }
+}
+
+fn finding(step: &Transition<'_>, evidence: Span, text: String) -> Diagnostic {
+    let entity = step.model.entity(step.id);
+    let name = &entity.field(step.field).name;
+    let value = word(step.change).unwrap_or_default();
+    Diagnostic::warning(
+        RULE.code,
+        step.change.span,
+        format!("`{}` sets `{name}` of {} to \"{value}\" whatever it is", step.write.name, entity.name),
+    )
+    .label("from any state, and twice")
+    .also(evidence, text)
+    .help(format!(
+        "name the states that it may leave: `if {name} = \"…\" else …`, or `if {name} != \"{value}\" else keep` if it \
+        may leave all"
+    ))
+}

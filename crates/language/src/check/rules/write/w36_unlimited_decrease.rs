@@ -1,0 +1,85 @@
+//! W36: an amount is deducted, and neither a bound of the type nor a condition keeps it from falling below zero.
+
+use crate::check::{Context, Rule};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::document::ast::Verb;
+use crate::schema::{Action, Change, ChangeKind, Entity, Expr, ExprKind, FieldId, Model, Origin, ValuePath, Write};
+
+use super::actions;
+
+pub(super) static RULE: Rule = Rule {
+    code: Code("W36"),
+    severity: Severity::Warning,
+    title: "an amount is deducted without a limit",
+    page: include_str!("../../../../../../docs/rules/W36.md"),
+    find,
+};
+
+fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    for (write, action, entity) in actions(context) {
+        for change in &action.changes {
+            let ChangeKind::Decrease(by) = &change.kind else { continue };
+            let Some(field) = change.field.filter(|_| change.path().is_empty()) else { continue };
+            if is_unlimited(entity, field) && !action.tests(field) && is_amount(context.model, write, action, field, by)
+            {
+                findings.push(finding(write, change, entity, field));
+            }
+        }
+    }
+}
+
+/// Returns whether the type has no bounds. Declared bounds are conditions of the request.
+fn is_unlimited(entity: &Entity, field: FieldId) -> bool {
+    let bounds = entity.field(field).kind.value_bounds().unwrap_or_default();
+    entity.field(field).kind.is_numeric() && bounds.min.is_none() && bounds.max.is_none()
+}
+
+/// Returns whether the deducted value is an amount that may exceed what is there.
+///
+/// `likes -= 1` beside the delete of the like, or `total -= line.price` beside the delete of the line, takes back what
+/// an earlier write added. A value that another write does test (`if credit >= price`) is a limited one.
+fn is_amount(model: &Model, write: &Write, action: &Action, field: FieldId, by: &Expr) -> bool {
+    if takes_back(write, action, by) {
+        return false;
+    }
+    let is_given = matches!(&by.kind, ExprKind::ValuePath(_) | ExprKind::Binary(..));
+    is_given || is_tested_elsewhere(model, action, field)
+}
+
+/// Returns whether another step removes or changes the item that was counted, or refuses a repetition.
+fn takes_back(write: &Write, action: &Action, by: &Expr) -> bool {
+    let others = write.actions();
+    let mut others = others.iter().filter(|other| other.span != action.span);
+    match &by.kind {
+        ExprKind::Number(_) => others.any(|other| other.verb == Verb::Delete || !other.conditions.is_empty()),
+        ExprKind::ValuePath(ValuePath { origin: Origin::Let { entity: Some(id), .. }, .. }) => {
+            others.any(|other| other.entity == Some(*id) && matches!(other.verb, Verb::Delete | Verb::Update))
+        }
+        ExprKind::ValuePath(ValuePath { origin: Origin::Element(_), .. }) => {
+            others.any(|other| matches!(other.verb, Verb::Delete | Verb::Update))
+        }
+        _ => false,
+    }
+}
+
+fn is_tested_elsewhere(model: &Model, action: &Action, field: FieldId) -> bool {
+    let all = model.writes.iter().flat_map(Write::actions);
+    all.into_iter().any(|other| other.entity == action.entity && other.span != action.span && other.tests(field))
+}
+
+fn finding(write: &Write, change: &Change, entity: &Entity, field: FieldId) -> Diagnostic {
+    let of = entity.field(field);
+    let name = &of.name;
+    let is_money = of.kind.scalar().is_some_and(|(scalar, _)| scalar.is_money());
+    let declare = if is_money { String::new() } else { format!(", or declare `{name}: int(0..)`") };
+    Diagnostic::warning(
+        RULE.code,
+        change.span,
+        format!("`{}` may make `{name}` of {} negative", write.name, entity.name),
+    )
+    .label("no condition, and the type has no bounds")
+    .also(of.name_span, "any number")
+    .help(format!(
+        "add a condition, `if {name} >= … else …`{declare}; if it may be negative, say so: `allow W36 \"…\"`"
+    ))
+}
