@@ -1,4 +1,4 @@
-//! Rules W01 to W36: writes.
+//! Rules W01 to W37: writes.
 
 mod origin;
 mod satisfy;
@@ -32,6 +32,7 @@ mod w33_unreachable_state;
 mod w34_decision_by_list;
 mod w35_permission_by_index;
 mod w36_unlimited_decrease;
+mod w37_unheld_permission;
 
 use crate::check::{Context, Rule};
 use crate::schema::{Action, Entity, FieldId, Write};
@@ -67,6 +68,7 @@ pub(super) const RULES: &[&Rule] = &[
     &w34_decision_by_list::RULE,
     &w35_permission_by_index::RULE,
     &w36_unlimited_decrease::RULE,
+    &w37_unheld_permission::RULE,
 ];
 
 /// Returns every action of every write whose entity is known and has a complete key.
