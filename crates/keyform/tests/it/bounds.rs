@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use keyform::SystemWorld;
-use keyform::operation::{PutItem, Scan};
+use keyform::operation::{GetItem, PutItem, Scan};
 use keyform::{AttributeValue, Attributes, Database, ExecuteExt};
 use keyform_language::Checked;
 use keyform_language::surface::Pattern;

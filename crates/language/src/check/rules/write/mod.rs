@@ -30,7 +30,7 @@ mod w31_never_true;
 mod w32_unconditional_transition;
 mod w33_unreachable_state;
 mod w34_decision_by_list;
-mod w35_permission_by_index;
+mod w35_late_permission;
 mod w36_unlimited_decrease;
 mod w37_unheld_permission;
 
@@ -66,7 +66,7 @@ pub(super) const RULES: &[&Rule] = &[
     &w32_unconditional_transition::RULE,
     &w33_unreachable_state::RULE,
     &w34_decision_by_list::RULE,
-    &w35_permission_by_index::RULE,
+    &w35_late_permission::RULE,
     &w36_unlimited_decrease::RULE,
     &w37_unheld_permission::RULE,
 ];

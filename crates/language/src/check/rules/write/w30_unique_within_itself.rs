@@ -35,8 +35,8 @@ fn has_whole_key(entity: &Entity, per: &[FieldId]) -> bool {
 
 /// Returns whether one item at most has a value of `of`: the id that names the item.
 ///
-/// A key field that is not generated may also name something of which there are several items, such as the members of
-/// organisations by user. A time or a number can be unique within those; a name or an address is not.
+/// A key field that is not generated may also name something with several items, such as a user who is a member of
+/// several organisations. A time or a number can be unique within those; a name or an address is not.
 fn identifies(model: &Model, domains: &Domains<'_>, id: EntityId, of: FieldId, unique: &Field) -> bool {
     let entity = model.entity(id);
     let is_unique = entity.field(of).flags.unique.as_ref().is_some_and(|unique| unique.per.is_empty());

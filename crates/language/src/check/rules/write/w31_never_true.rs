@@ -147,7 +147,7 @@ mod tests {
             "if left = 11",
             "if left between 8 and 4",
             "if left > given and left <= given",
-            r#"if name is none and name = "x""#,
+            r#"if not name is some and name = "x""#,
             "if on = true and on = false",
             r#"if absent and role = "owner""#,
             r#"if role = "owner" or left < 0"#,
@@ -175,7 +175,7 @@ mod tests {
             "if left > given or left < given",
             "if left >= given and left <= given",
             "if left < 10 - given and left > given",
-            r#"if name is none or name = "x""#,
+            r#"if not name is some or name = "x""#,
             r#"if absent or role = "owner""#,
             r#"if not (left > 3) and left < 5"#,
         ] {

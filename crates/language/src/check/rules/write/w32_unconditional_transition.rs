@@ -1,6 +1,6 @@
 //! W32: a write sets the state of an item whatever state it is in.
 //!
-//! An enumeration is a state if another write tests it before setting it, if another write demands the value that is
+//! An enumeration or a boolean is a state if another write tests it before setting it, if another write demands the value that is
 //! set here, or if the write counts something along with it, which a repetition counts twice.
 
 use crate::check::{Context, Rule};
@@ -45,18 +45,21 @@ struct Transition<'a> {
     field: FieldId,
 }
 
-/// Returns the changes that set an enumeration to a literal.
+/// Returns the changes that set an enumeration or a boolean to a literal.
 fn transitions<'a>(entity: &'a Entity, action: &'a Action) -> impl Iterator<Item = (&'a Change, FieldId)> {
     action.changes.iter().filter(|change| change.written).filter_map(|change| {
         let field = change.field.filter(|_| change.path().is_empty())?;
-        let is_state = matches!(entity.field(field).kind.resolved(), Type::OneOf(_));
-        (is_state && word(change).is_some()).then_some((change, field))
+        let kind = &entity.field(field).kind;
+        let is_state = matches!(kind.resolved(), Type::OneOf(_)) || kind.is_bool();
+        (is_state && literal(change).is_some()).then_some((change, field))
     })
 }
 
-fn word(change: &Change) -> Option<&str> {
+/// Returns the literal that a change sets, as it is written.
+fn literal(change: &Change) -> Option<String> {
     match &change.kind {
-        ChangeKind::Set(Expr { kind: ExprKind::Text(text), .. }) => Some(text),
+        ChangeKind::Set(Expr { kind: ExprKind::Text(text), .. }) => Some(format!("\"{text}\"")),
+        ChangeKind::Set(Expr { kind: ExprKind::Bool(value), .. }) => Some(value.to_string()),
         _ => None,
     }
 }
@@ -71,8 +74,15 @@ fn is_role(model: &Model, id: EntityId, field: FieldId) -> bool {
 /// Returns whether the request depends on the state: by a condition, an equality, or the version.
 fn is_tested(entity: &Entity, write: &Write, action: &Action, field: FieldId) -> bool {
     let is_equal = action.equalities.iter().any(|equality| equality.field == field);
-    let has_version = version_of(entity).is_some_and(|version| action.tests(version));
+    let has_version = version_of(entity).is_some_and(|version| expects(action, version));
     action.tests(field) || is_equal || has_version || has_marker(action) || is_decided(write, action, field)
+}
+
+/// Returns whether the caller passes the version: it has seen the state. A version that the write itself has read only
+/// excludes changes in between.
+fn expects(action: &Action, version: FieldId) -> bool {
+    let mut conditions = action.conditions.iter().flat_map(|condition| condition.condition.conjuncts());
+    conditions.any(|part| part.own_fields().contains(&version) && !part.parameters().is_empty())
 }
 
 /// Returns whether a condition tests a field that the step sets, such as the time of the last change: a repeated or late
@@ -105,18 +115,17 @@ impl Transition<'_> {
             Some((span, format!("`{write}` tests `{name}` before it sets it")))
         };
         let demanded = || {
-            let (write, span) = self.demanded().filter(|_| self.words().len() > 2)?;
+            let (write, span) = self.demanded().filter(|_| self.has_many_states())?;
             Some((span, format!("`{write}` demands this state")))
         };
         let counted = || self.counted().map(|span| (span, "counted again by a repetition".to_owned()));
         guarded().or_else(demanded).or_else(counted)
     }
 
-    fn words(&self) -> &[String] {
-        match self.model.entity(self.id).field(self.field).kind.resolved() {
-            Type::OneOf(words) => words,
-            _ => &[],
-        }
+    /// Returns whether the field has more than two values.
+    fn has_many_states(&self) -> bool {
+        let kind = &self.model.entity(self.id).field(self.field).kind;
+        matches!(kind.resolved(), Type::OneOf(words) if words.len() > 2)
     }
 
     fn others(&self) -> impl Iterator<Item = &Action> {
@@ -128,7 +137,7 @@ impl Transition<'_> {
     fn has_effect(&self) -> bool {
         let makes_more = self.others().any(|other| other.verb != Verb::Check);
         let counts = self.action.changes.iter().any(|change| change.written && change.is_cumulative());
-        self.words().len() > 2 || makes_more || counts
+        self.has_many_states() || makes_more || counts
     }
 
     /// Returns a change of the same field that another step makes only in certain states.
@@ -145,7 +154,7 @@ impl Transition<'_> {
 
     /// Returns a condition of another write that only items in the new state meet.
     fn demanded(&self) -> Option<(&str, Span)> {
-        let value = word(self.change)?;
+        let value = self.change.value()?;
         self.model.writes.iter().filter(|write| write.name != self.write.name).find_map(|write| {
             let steps = write.actions().into_iter().filter(|action| action.entity == Some(self.id));
             let mut tests = steps.flat_map(|action| &action.conditions).flat_map(|it| it.condition.conjuncts());
@@ -184,8 +193,8 @@ fn is_verification(condition: &Expr) -> bool {
 }
 
 /// Returns whether a condition demands one of certain words, with this one among them.
-fn accepts(test: &Expr, value: &str) -> bool {
-    let is_value = |expr: &Expr| matches!(&expr.kind, ExprKind::Text(text) if text == value);
+fn accepts(test: &Expr, value: &Expr) -> bool {
+    let is_value = |expr: &Expr| expr.same(value);
     match &test.kind {
         ExprKind::Binary(BinaryOp::Equal, left, right) => is_value(left) || is_value(right),
         ExprKind::In(_, list) => list.iter().any(is_value),
@@ -196,16 +205,16 @@ fn accepts(test: &Expr, value: &str) -> bool {
 fn finding(step: &Transition<'_>, evidence: Span, text: String) -> Diagnostic {
     let entity = step.model.entity(step.id);
     let name = &entity.field(step.field).name;
-    let value = word(step.change).unwrap_or_default();
+    let value = literal(step.change).unwrap_or_default();
     Diagnostic::warning(
         RULE.code,
         step.change.span,
-        format!("`{}` sets `{name}` of {} to \"{value}\" whatever it is", step.write.name, entity.name),
+        format!("`{}` sets `{name}` of {} to {value} whatever it is", step.write.name, entity.name),
     )
     .label("from any state, and twice")
     .also(evidence, text)
     .help(format!(
-        "name the states that it may leave: `if {name} = \"…\" else …`, or `if {name} != \"{value}\" else keep` if it \
+        "name the states that it may leave: `if {name} = \"…\" else …`, or `if {name} != {value} else keep` if it \
         may leave all"
     ))
 }

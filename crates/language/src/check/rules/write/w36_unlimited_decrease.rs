@@ -36,7 +36,7 @@ fn is_unlimited(entity: &Entity, field: FieldId) -> bool {
 
 /// Returns whether the deducted value is an amount that may exceed what is there.
 ///
-/// `likes -= 1` beside the delete of the like, or `total -= line.price` beside the delete of the line, takes back what
+/// `votes -= 1` beside the delete of a vote, or `total -= line.price` beside the delete of the line, takes back what
 /// an earlier write added. A value that another write does test (`if credit >= price`) is a limited one.
 fn is_amount(model: &Model, write: &Write, action: &Action, field: FieldId, by: &Expr) -> bool {
     if takes_back(write, action, by) {

@@ -1,4 +1,4 @@
-//! W35: `allow` decides by a field that an index may still show with its old value.
+//! W35: `allow` decides by a field that an index, or a read without `strong`, may still show with its old value.
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -9,7 +9,7 @@ use crate::schema::{EntityId, Expr, ExprKind, FieldId, Model, Origin, Permission
 pub(super) static RULE: Rule = Rule {
     code: Code("W35"),
     severity: Severity::Error,
-    title: "a permission decides by a field that an index shows late",
+    title: "a permission decides by a value that may be old",
     page: include_str!("../../../../../../docs/rules/W35.md"),
     find,
 };
@@ -31,15 +31,24 @@ fn judge(context: &Context<'_>, pattern: &str, part: &Expr) -> Option<Diagnostic
     };
     let model = context.model;
     let entity = *model.read(*read).result.entities().first()?;
-    let late = is_late(context, *read) && may_change(model, entity, *field);
-    late.then(|| finding(model, pattern, part, *read, entity, *field))
+    let late = late(context, *read)?;
+    may_change(model, entity, *field).then(|| finding(model, pattern, part, (*read, late), (entity, *field)))
 }
 
-/// Returns whether a read goes through an index, which is eventually consistent.
-fn is_late(context: &Context<'_>, read: ReadId) -> bool {
+/// Reason a read may return an old value.
+#[derive(Clone, Copy)]
+enum Late {
+    /// An index lags behind its table.
+    Index,
+    /// Without `strong`, a read of the table is eventually consistent.
+    Weak,
+}
+
+fn late(context: &Context<'_>, read: ReadId) -> Option<Late> {
     match context.plans.reads.get(read.0) {
-        Some(ReadOutcome::Planned(plan)) => plan.index.is_some() && !plan.strong,
-        _ => false,
+        Some(ReadOutcome::Planned(plan)) if plan.strong => None,
+        Some(ReadOutcome::Planned(plan)) => Some(if plan.index.is_some() { Late::Index } else { Late::Weak }),
+        _ => None,
     }
 }
 
@@ -59,20 +68,37 @@ fn may_change(model: &Model, id: EntityId, field: FieldId) -> bool {
     })
 }
 
-fn finding(model: &Model, pattern: &str, part: &Expr, read: ReadId, id: EntityId, field: FieldId) -> Diagnostic {
+fn finding(
+    model: &Model,
+    pattern: &str,
+    part: &Expr,
+    (read, late): (ReadId, Late),
+    (id, field): (EntityId, FieldId),
+) -> Diagnostic {
     let (entity, read) = (model.entity(id), model.read(read));
     let name = &entity.field(field).name;
-    Diagnostic::error(
-        RULE.code,
-        part.span,
-        format!("`allow` of `{pattern}` decides by `{name}`, which `{}` reads through an index", read.name),
-    )
-    .label("the index may still have the old value")
-    .also(read.name_span, "reads through an index")
-    .also(entity.field(field).name_span, "can change")
-    .note("Only key fields and `immutable` fields of an index have their final value at once.")
-    .help(format!(
-        "read the {0} by its key: with a guard, `exists {0}(…) where {name} = …`, or with a `strong` read",
-        entity.name
-    ))
+    let (severity, how, label, help) = match late {
+        Late::Index => (
+            Severity::Error,
+            "through an index",
+            "the index may still have the old value",
+            format!(
+                "read the {0} by its key: with a guard, `exists {0}(…) where {name} = …`, or with a `strong` read",
+                entity.name
+            ),
+        ),
+        Late::Weak => (
+            Severity::Warning,
+            "without `strong`",
+            "the read may return the old value",
+            format!("add `strong` to `{}`, or use a guard", read.name),
+        ),
+    };
+    let message = format!("`allow` of `{pattern}` decides by `{name}`, which `{}` reads {how}", read.name);
+    Diagnostic::new(RULE.code, severity, part.span, message)
+        .label(label)
+        .also(read.name_span, format!("reads {how}"))
+        .also(entity.field(field).name_span, "can change")
+        .note("Only key fields and `immutable` fields have their final value at once.")
+        .help(help)
 }
