@@ -172,3 +172,48 @@ fn finding(context: &Context<'_>, write: &Write, used: &Use, label: &str) -> Dia
         field of the parent: `update … {{ count += 1 }} if count < …`, in every write that creates a {name}"
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Checked;
+
+    fn check(steps: &str, is_reported: bool) {
+        let text = format!(
+            r#"model m
+            table T {{ key pk, sk  index gsi1 (gsi1pk, gsi1sk) sparse }}
+            entity User in T {{
+              key "U#{{id}}", "U"  gsi1 "MAIL#{{email}}", "U"
+              id: ulid = ulid()  email: email  handle: slug unique  number: int = 0
+            }}
+            entity Seat in T {{ key "E#{{event}}", "S#{{no}}"  event: slug  no: int(1..99)  holder: slug }}
+            read userByEmail(email) -> User? via gsi1
+            read seat(event, no) -> Seat? strong
+            read seats(event) -> [Seat] all
+            read seatCount(event) -> count Seat
+            write w(event: slug, no: int(1..99), holder: slug, email: email, handle: slug) {{ {steps} }}"#
+        );
+        let checked = Checked::read(&text);
+        let broken = checked.diagnostics.iter().find(|finding| finding.code.0.starts_with(['S', 'N']));
+        assert!(broken.is_none(), "{steps}: {broken:?}");
+        assert_eq!(checked.diagnostics.iter().any(|finding| finding.code.0 == "W34"), is_reported, "{steps}");
+    }
+
+    #[test]
+    fn decisions_by_what_a_read_found_are_reported() {
+        check("let u = userByEmail(email)  require not u is some else Taken  create User {}", true);
+        check("let all = seats(event)  require size(all) < 10 else Full  create Seat {} else Taken", true);
+        check("let n = seatCount(event)  require n < 10 else Full  create Seat {} else Taken", true);
+        check("let n = seatCount(event)  create User { number = n + 1 }", true);
+    }
+
+    #[test]
+    fn decisions_that_the_request_repeats_are_not_reported() {
+        check("let s = seat(event, no)  require not s is some else Taken  create Seat {} else Taken", false);
+        check(
+            "let all = seats(event)  require size(all) > 0 else Empty
+            for s in all max 90 { delete Seat(event, s.no) if holder = s.holder else Changed }",
+            false,
+        );
+        check("create Seat {} else Taken", false);
+    }
+}

@@ -2,7 +2,7 @@
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
-use crate::document::ast::Verb;
+use crate::document::ast::{BinaryOp, Verb};
 use crate::schema::{Action, Change, ChangeKind, Entity, Expr, ExprKind, FieldId, Model, Origin, ValuePath, Write};
 
 use super::actions;
@@ -18,13 +18,24 @@ pub(super) static RULE: Rule = Rule {
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     for (write, action, entity) in actions(context) {
         for change in &action.changes {
-            let ChangeKind::Decrease(by) = &change.kind else { continue };
             let Some(field) = change.field.filter(|_| change.path().is_empty()) else { continue };
+            let Some(by) = deducted(change, field) else { continue };
             if is_unlimited(entity, field) && !action.tests(field) && is_amount(context.model, write, action, field, by)
             {
                 findings.push(finding(write, change, entity, field));
             }
         }
+    }
+}
+
+/// Returns the value that `field -= value` or `field = field - value` deducts.
+fn deducted(change: &Change, field: FieldId) -> Option<&Expr> {
+    match &change.kind {
+        ChangeKind::Decrease(by) => Some(by),
+        ChangeKind::Set(Expr { kind: ExprKind::Binary(BinaryOp::Minus, from, by), .. }) => {
+            (from.own_fields() == [field] && !by.has_own_fields()).then_some(by)
+        }
+        _ => None,
     }
 }
 
@@ -82,4 +93,48 @@ fn finding(write: &Write, change: &Change, entity: &Entity, field: FieldId) -> D
     .help(format!(
         "add a condition, `if {name} >= … else …`{declare}; if it may be negative, say so: `allow W36 \"…\"`"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Checked;
+
+    fn check(steps: &str, is_reported: bool) {
+        let text = format!(
+            r#"model m
+            table T {{ key pk, sk }}
+            entity Account in T {{
+              key "A#{{id}}", "A"  id: slug  balance: money = 0  left: int(0..) = 0  votes: int = 0
+            }}
+            entity Vote in T {{ key "A#{{id}}", "V#{{by}}"  id: slug  by: slug  weight: int }}
+            read vote(id, by) -> Vote? strong
+            write lock(id) {{ update Account(id) {{ votes += 1 }} else None if votes < 10 else Full }}
+            write w(id, by: slug, n: int) {{ {steps} }}"#
+        );
+        let checked = Checked::read(&text);
+        let broken = checked.diagnostics.iter().find(|finding| finding.code.0.starts_with(['S', 'N']));
+        assert!(broken.is_none(), "{steps}: {broken:?}");
+        assert_eq!(checked.diagnostics.iter().any(|finding| finding.code.0 == "W36"), is_reported, "{steps}");
+    }
+
+    #[test]
+    fn amounts_without_a_limit_are_reported() {
+        check("update Account(id) { balance -= n } else None", true);
+        check("update Account(id) { balance = balance - n } else None", true);
+        check("update Account(id) { balance -= n } else None if id = by", true);
+        check("update Account(id) { votes -= 1 } else None", true);
+    }
+
+    #[test]
+    fn limited_amounts_and_those_taken_back_are_not_reported() {
+        check("update Account(id) { balance -= n } else None if balance >= n else Poor", false);
+        check("update Account(id) { left -= n } else None", false);
+        check("update Account(id) { balance += n } else None", false);
+        check("delete Vote(id, by) if exists else None  update Account(id) { votes -= 1 } else Gone", false);
+        check(
+            "let v = vote(id, by) else None  delete Vote(id, by) if weight = v.weight else Changed
+            update Account(id) { votes -= v.weight } else Gone",
+            false,
+        );
+    }
 }
