@@ -34,8 +34,10 @@ mod w35_late_permission;
 mod w36_unlimited_decrease;
 mod w37_unheld_permission;
 
+use std::collections::BTreeMap;
+
 use crate::check::{Context, Rule};
-use crate::schema::{Action, Entity, FieldId, Write};
+use crate::schema::{Action, Entity, EntityId, FieldId, Model, Write};
 
 /// In code order.
 pub(super) const RULES: &[&Rule] = &[
@@ -78,6 +80,19 @@ fn actions<'a>(context: &Context<'a>) -> Vec<(&'a Write, &'a Action, &'a Entity)
     let all = model.writes.iter().flat_map(of);
     let known = all.filter_map(|(write, action)| action.entity.map(|id| (write, action, model.entity(id))));
     known.filter(|(_, _, entity)| entity.has_whole_key()).collect()
+}
+
+/// Returns the actions of all writes by entity.
+fn actions_by_entity(model: &Model) -> BTreeMap<EntityId, Vec<(&Write, &Action)>> {
+    let mut found: BTreeMap<EntityId, Vec<(&Write, &Action)>> = BTreeMap::new();
+    for write in &model.writes {
+        for action in write.actions() {
+            if let Some(id) = action.entity {
+                found.entry(id).or_default().push((write, action));
+            }
+        }
+    }
+    found
 }
 
 /// Returns the field that is the entity's optimistic lock.

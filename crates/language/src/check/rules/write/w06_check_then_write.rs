@@ -2,6 +2,7 @@
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::document::ast::Verb;
 use crate::schema::{Action, ChangeKind, EntityId, Expr, ExprKind, FieldId, Model, Origin, Type, ValuePath, Write};
 use crate::span::Span;
 
@@ -48,7 +49,11 @@ fn read_modify_write(model: &Model, write: &Write, action: &Action) -> Option<Di
         _ => None,
     });
     let read = values.flat_map(values_read).filter(|value| value.entity == entity);
-    let loose = read.into_iter().find(|value| !is_held(model, write, value))?;
+    // A value that goes into another item is lost only if the write changes or removes the item that was read.
+    let changes = |value: &ReadBefore| {
+        write.actions().iter().any(|action| action.verb != Verb::Check && is_same_item(model, write, action, value))
+    };
+    let loose = read.into_iter().find(|value| changes(value) && !is_held(model, write, value))?;
     Some(finding(model, write, &loose, "a concurrent write in between is lost"))
 }
 

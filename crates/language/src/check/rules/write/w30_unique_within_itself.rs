@@ -1,5 +1,7 @@
 //! W30: `unique per` the id of the item itself compares each item only with itself.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::schema::{Entity, EntityId, Field, FieldId, Model, Type};
@@ -15,12 +17,12 @@ pub(super) static RULE: Rule = Rule {
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     let model = context.model;
-    let domains = Domains::of(model);
+    let ids = Ids::of(model);
     for id in model.entity_ids() {
         let entity = model.entity(id);
         for field in entity.fields.iter().filter(|field| field.flags.unique.is_some()) {
             let per = field.flags.unique.as_ref().map_or(&[][..], |unique| &unique.per);
-            let own = per.iter().find(|of| identifies(model, &domains, id, **of, field));
+            let own = per.iter().find(|of| ids.identifies(id, **of, field));
             let whole = || per.last().filter(|_| has_whole_key(entity, per));
             findings.extend(own.or_else(whole).map(|of| finding(entity, field, *of)));
         }
@@ -33,37 +35,52 @@ fn has_whole_key(entity: &Entity, per: &[FieldId]) -> bool {
     !keys.is_empty() && keys.iter().all(|key| per.contains(key))
 }
 
-/// Returns whether one item at most has a value of `of`: the id that names the item.
-///
-/// A key field that is not generated may also name something with several items, such as a user who is a member of
-/// several organisations. A time or a number can be unique within those; a name or an address is not.
-fn identifies(model: &Model, domains: &Domains<'_>, id: EntityId, of: FieldId, unique: &Field) -> bool {
-    let entity = model.entity(id);
-    let is_unique = entity.field(of).flags.unique.as_ref().is_some_and(|unique| unique.per.is_empty());
-    if is_unique || domains.is_own_id(id, of) || entity.field(of).flags.id.is_some() {
-        return true;
+/// Ids of all entities.
+struct Ids<'a> {
+    model: &'a Model,
+    domains: Domains<'a>,
+    /// Number of entities that are known by an id of this name.
+    named: BTreeMap<&'a str, usize>,
+    /// Entities that a `ref` names.
+    targets: BTreeSet<EntityId>,
+}
+
+impl<'a> Ids<'a> {
+    fn of(model: &'a Model) -> Self {
+        let mut named = BTreeMap::new();
+        let mut targets = BTreeSet::new();
+        for entity in model.entity_ids().map(|id| model.entity(id)) {
+            let own = entity.id_field().map(|own| entity.field(own)).filter(|own| !is_link(own));
+            if let Some(own) = own {
+                *named.entry(own.name.as_str()).or_default() += 1;
+            }
+            targets.extend(entity.fields.iter().filter_map(|field| match field.kind {
+                Type::Ref { entity, .. } => entity,
+                _ => None,
+            }));
+        }
+        Self { model, domains: Domains::of(model), named, targets }
     }
-    let is_last = entity.id_field() == Some(of) && !is_link(entity.field(of)) && !is_named_elsewhere(model, id, of);
-    is_last && (is_target(model, id) || unique.kind.is_text() && !unique.kind.is_time())
+
+    /// Returns whether one item at most has a value of `of`: the id that names the item.
+    ///
+    /// A key field that is not generated may also name something with several items, such as a user who is a member of
+    /// several organisations. A time or a number can be unique within those; a name or an address is not.
+    fn identifies(&self, id: EntityId, of: FieldId, unique: &Field) -> bool {
+        let entity = self.model.entity(id);
+        let field = entity.field(of);
+        let is_unique = field.flags.unique.as_ref().is_some_and(|unique| unique.per.is_empty());
+        if is_unique || self.domains.is_own_id(id, of) || field.flags.id.is_some() {
+            return true;
+        }
+        let is_only = self.named.get(field.name.as_str()) == Some(&1);
+        let is_last = entity.id_field() == Some(of) && !is_link(field) && is_only;
+        is_last && (self.targets.contains(&id) || unique.kind.is_text() && !unique.kind.is_time())
+    }
 }
 
 fn is_link(field: &Field) -> bool {
     matches!(field.kind, Type::Ref { .. } | Type::Copy { .. })
-}
-
-/// Returns whether another entity is known by an id of this name.
-fn is_named_elsewhere(model: &Model, id: EntityId, of: FieldId) -> bool {
-    let name = &model.entity(id).field(of).name;
-    model.entity_ids().filter(|other| *other != id).any(|other| {
-        let entity = model.entity(other);
-        entity.id_field().is_some_and(|own| entity.field(own).name == *name && !is_link(entity.field(own)))
-    })
-}
-
-/// Returns whether a `ref` names the entity.
-fn is_target(model: &Model, id: EntityId) -> bool {
-    let mut fields = model.entity_ids().flat_map(|other| &model.entity(other).fields);
-    fields.any(|field| matches!(field.kind, Type::Ref { entity: Some(target), .. } if target == id))
 }
 
 fn finding(entity: &Entity, field: &Field, of: FieldId) -> Diagnostic {

@@ -9,7 +9,7 @@ use crate::document::ast::{BinaryOp, Verb};
 use crate::schema::{Action, Change, ChangeKind, Entity, EntityId, Expr, ExprKind, FieldId, Model, Type, Write};
 use crate::span::Span;
 
-use super::version_of;
+use super::{actions_by_entity, version_of};
 
 pub(super) static RULE: Rule = Rule {
     code: Code("W32"),
@@ -21,14 +21,13 @@ pub(super) static RULE: Rule = Rule {
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     let model = context.model;
-    for write in &model.writes {
-        for action in write.actions() {
-            let Some(id) = action.entity.filter(|_| action.verb == Verb::Update) else { continue };
+    for (id, steps) in actions_by_entity(model) {
+        for (write, action) in steps.iter().copied().filter(|(_, action)| action.verb == Verb::Update) {
             for (change, field) in transitions(model.entity(id), action) {
                 if is_role(model, id, field) || is_tested(model.entity(id), write, action, field) {
                     continue;
                 }
-                let step = Transition { model, id, write, action, change, field };
+                let step = Transition { model, id, steps: &steps, write, action, change, field };
                 findings.extend(step.evidence().map(|(span, text)| finding(&step, span, text)));
             }
         }
@@ -39,6 +38,8 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
 struct Transition<'a> {
     model: &'a Model,
     id: EntityId,
+    /// All steps on items of the entity.
+    steps: &'a [(&'a Write, &'a Action)],
     write: &'a Write,
     action: &'a Action,
     change: &'a Change,
@@ -140,14 +141,16 @@ impl Transition<'_> {
         self.has_many_states() || makes_more || counts
     }
 
-    /// Returns a change of the same field that another step makes only in certain states.
+    /// Returns the steps of other writes on items of the entity.
+    fn elsewhere(&self) -> impl Iterator<Item = (&Write, &Action)> {
+        self.steps.iter().copied().filter(|(write, _)| write.name != self.write.name)
+    }
+
+    /// Returns a change of the same field that another write makes only in certain states.
     fn guarded(&self) -> Option<(&str, Span)> {
         let entity = self.model.entity(self.id);
-        self.model.writes.iter().filter(|write| write.name != self.write.name).find_map(|write| {
-            let steps =
-                write.actions().into_iter().filter(|step| step.entity == Some(self.id) && step.tests(self.field));
-            let mut changes = steps.flat_map(|action| transitions(entity, action));
-            let other = changes.find(|(other, of)| *of == self.field && other.span != self.change.span);
+        self.elsewhere().filter(|(_, action)| action.tests(self.field)).find_map(|(write, action)| {
+            let other = transitions(entity, action).find(|(_, of)| *of == self.field);
             other.map(|(other, _)| (write.name.as_str(), other.span))
         })
     }
@@ -155,9 +158,8 @@ impl Transition<'_> {
     /// Returns a condition of another write that only items in the new state meet.
     fn demanded(&self) -> Option<(&str, Span)> {
         let value = self.change.value()?;
-        self.model.writes.iter().filter(|write| write.name != self.write.name).find_map(|write| {
-            let steps = write.actions().into_iter().filter(|action| action.entity == Some(self.id));
-            let mut tests = steps.flat_map(|action| &action.conditions).flat_map(|it| it.condition.conjuncts());
+        self.elsewhere().find_map(|(write, action)| {
+            let mut tests = action.conditions.iter().flat_map(|it| it.condition.conjuncts());
             let test = tests.find(|test| test.own_fields() == [self.field] && accepts(test, value))?;
             Some((write.name.as_str(), test.span))
         })

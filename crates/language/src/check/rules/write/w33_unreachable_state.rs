@@ -1,11 +1,13 @@
 //! W33: a condition waits for a value of an enumeration that no write sets.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::{BinaryOp, Verb};
-use crate::schema::{Action, ChangeKind, Entity, EntityId, Expr, ExprKind, FieldId, Model, Origin, Type, ValuePath};
+use crate::schema::{Action, ChangeKind, Entity, EntityId, Expr, ExprKind, FieldId, Origin, Type, ValuePath, Write};
+
+use super::actions_by_entity;
 
 pub(super) static RULE: Rule = Rule {
     code: Code("W33"),
@@ -16,24 +18,21 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
-    let model = context.model;
-    for write in &model.writes {
-        for action in write.actions() {
-            let Some(id) = action.entity else { continue };
-            for condition in &action.conditions {
-                for part in condition.condition.conjuncts() {
-                    findings.extend(judge(model, id, part));
-                }
+    for (id, steps) in actions_by_entity(context.model) {
+        let mut states = BTreeMap::new();
+        for condition in steps.iter().flat_map(|(_, action)| &action.conditions) {
+            for part in condition.condition.conjuncts() {
+                let Some((field, words)) = tested(id, part) else { continue };
+                let entity = context.model.entity(id);
+                let set = states.entry(field).or_insert_with(|| settable(entity, &steps, field));
+                findings.extend(set.as_ref().and_then(|set| judge(entity, field, &words, set, part)));
             }
         }
     }
 }
 
 /// Reports a test that an enumeration has one of certain values, if no item gets one of them.
-fn judge(model: &Model, id: EntityId, part: &Expr) -> Option<Diagnostic> {
-    let (field, words) = tested(id, part)?;
-    let entity = model.entity(id);
-    let set = settable(model, id, field)?;
+fn judge(entity: &Entity, field: FieldId, words: &[&str], set: &BTreeSet<&str>, part: &Expr) -> Option<Diagnostic> {
     if words.iter().any(|word| set.contains(*word)) {
         return None;
     }
@@ -80,15 +79,13 @@ fn word(expr: &Expr) -> Option<&str> {
 
 /// Returns the values that writes give a state; `None` if a value is not a literal, or if the model does not move items
 /// from state to state.
-fn settable(model: &Model, id: EntityId, field: FieldId) -> Option<BTreeSet<&str>> {
-    let entity = model.entity(id);
+fn settable<'a>(entity: &'a Entity, steps: &[(&Write, &'a Action)], field: FieldId) -> Option<BTreeSet<&'a str>> {
     if !matches!(entity.field(field).kind.resolved(), Type::OneOf(_)) {
         return None;
     }
     let mut set = BTreeSet::new();
     let (mut is_made, mut is_moved) = (false, false);
-    let actions = model.writes.iter().flat_map(crate::schema::Write::actions);
-    for action in actions.filter(|action| action.entity == Some(id)) {
+    for (_, action) in steps {
         is_made |= makes(action);
         set.extend(default_of(entity, action, field));
         for change in action.changes.iter().filter(|change| change.field == Some(field)) {

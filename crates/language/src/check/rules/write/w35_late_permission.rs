@@ -1,5 +1,7 @@
 //! W35: `allow` decides by a field that an index, or a read without `strong`, may still show with its old value.
 
+use std::collections::BTreeSet;
+
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::Verb;
@@ -18,13 +20,19 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     let model = context.model;
     let reads = model.reads.iter().map(|read| (&read.name, read.allow.as_ref()));
     let writes = model.writes.iter().map(|write| (&write.name, write.allow.as_ref()));
+    let changed = changed(model);
     for (name, allow) in reads.chain(writes) {
         let Some(condition) = allow.and_then(Permission::condition) else { continue };
-        condition.walk(&mut |part| findings.extend(judge(context, name, part)));
+        condition.walk(&mut |part| findings.extend(judge(context, &changed, name, part)));
     }
 }
 
-fn judge(context: &Context<'_>, pattern: &str, part: &Expr) -> Option<Diagnostic> {
+fn judge(
+    context: &Context<'_>,
+    changed: &BTreeSet<(EntityId, FieldId)>,
+    pattern: &str,
+    part: &Expr,
+) -> Option<Diagnostic> {
     let ExprKind::ValuePath(ValuePath { origin: Origin::Read { read, field: Some(field), .. }, .. }) = &part.kind
     else {
         return None;
@@ -32,7 +40,8 @@ fn judge(context: &Context<'_>, pattern: &str, part: &Expr) -> Option<Diagnostic
     let model = context.model;
     let entity = *model.read(*read).result.entities().first()?;
     let late = late(context, *read)?;
-    may_change(model, entity, *field).then(|| finding(model, pattern, part, (*read, late), (entity, *field)))
+    let may_change = changed.contains(&(entity, *field));
+    may_change.then(|| finding(model, pattern, part, (*read, late), (entity, *field)))
 }
 
 /// Reason a read may return an old value.
@@ -52,20 +61,22 @@ fn late(context: &Context<'_>, read: ReadId) -> Option<Late> {
     }
 }
 
-/// Returns whether a write of the model can change a field of a stored item.
-fn may_change(model: &Model, id: EntityId, field: FieldId) -> bool {
-    let entity = model.entity(id);
-    if entity.field(field).is_fixed() || entity.key_fields().contains(&field) {
-        return false;
-    }
-    model.writes.iter().flat_map(Write::actions).any(|action| {
-        let changes = || action.changes.iter().any(|change| change.field == Some(field));
-        action.entity == Some(id)
-            && match action.verb {
-                Verb::Update | Verb::Upsert | Verb::Put => changes(),
-                Verb::Create | Verb::Delete | Verb::Check => false,
+/// Returns the fields of stored items that a write of the model can change.
+fn changed(model: &Model) -> BTreeSet<(EntityId, FieldId)> {
+    let mut found = BTreeSet::new();
+    for action in model.writes.iter().flat_map(Write::actions) {
+        let Some(id) = action.entity else { continue };
+        let entity = model.entity(id);
+        let is_kept = |field: FieldId| entity.field(field).is_fixed() || entity.key_fields().contains(&field);
+        match action.verb {
+            Verb::Update | Verb::Upsert | Verb::Put => {
+                let fields = action.changes.iter().filter_map(|change| change.field);
+                found.extend(fields.filter(|field| !is_kept(*field)).map(|field| (id, field)));
             }
-    })
+            Verb::Create | Verb::Delete | Verb::Check => {}
+        }
+    }
+    found
 }
 
 fn finding(

@@ -3,9 +3,9 @@
 use crate::check::{Context, Rule};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::document::ast::{BinaryOp, Verb};
-use crate::schema::{Action, Change, ChangeKind, Entity, Expr, ExprKind, FieldId, Model, Origin, ValuePath, Write};
+use crate::schema::{Action, Change, ChangeKind, Entity, Expr, ExprKind, FieldId, Origin, ValuePath, Write};
 
-use super::actions;
+use super::{actions, actions_by_entity};
 
 pub(super) static RULE: Rule = Rule {
     code: Code("W36"),
@@ -16,12 +16,13 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    let all = actions_by_entity(context.model);
     for (write, action, entity) in actions(context) {
+        let steps = action.entity.and_then(|id| all.get(&id)).map(Vec::as_slice).unwrap_or_default();
         for change in &action.changes {
             let Some(field) = change.field.filter(|_| change.path().is_empty()) else { continue };
             let Some(by) = deducted(change, field) else { continue };
-            if is_unlimited(entity, field) && !action.tests(field) && is_amount(context.model, write, action, field, by)
-            {
+            if is_unlimited(entity, field) && !action.tests(field) && is_amount(steps, write, action, field, by) {
                 findings.push(finding(write, change, entity, field));
             }
         }
@@ -49,12 +50,12 @@ fn is_unlimited(entity: &Entity, field: FieldId) -> bool {
 ///
 /// `votes -= 1` beside the delete of a vote, or `total -= line.price` beside the delete of the line, takes back what
 /// an earlier write added. A value that another write does test (`if credit >= price`) is a limited one.
-fn is_amount(model: &Model, write: &Write, action: &Action, field: FieldId, by: &Expr) -> bool {
+fn is_amount(steps: &[(&Write, &Action)], write: &Write, action: &Action, field: FieldId, by: &Expr) -> bool {
     if takes_back(write, action, by) {
         return false;
     }
     let is_given = matches!(&by.kind, ExprKind::ValuePath(_) | ExprKind::Binary(..));
-    is_given || is_tested_elsewhere(model, action, field)
+    is_given || is_tested_elsewhere(steps, action, field)
 }
 
 /// Returns whether another step removes or changes the item that was counted, or refuses a repetition.
@@ -73,9 +74,8 @@ fn takes_back(write: &Write, action: &Action, by: &Expr) -> bool {
     }
 }
 
-fn is_tested_elsewhere(model: &Model, action: &Action, field: FieldId) -> bool {
-    let all = model.writes.iter().flat_map(Write::actions);
-    all.into_iter().any(|other| other.entity == action.entity && other.span != action.span && other.tests(field))
+fn is_tested_elsewhere(steps: &[(&Write, &Action)], action: &Action, field: FieldId) -> bool {
+    steps.iter().any(|(_, other)| other.span != action.span && other.tests(field))
 }
 
 fn finding(write: &Write, change: &Change, entity: &Entity, field: FieldId) -> Diagnostic {
