@@ -112,8 +112,8 @@ fn after(checked: &Checked, around: Around<'_>, lead: &str) -> Option<Vec<Comple
     }
     Some(match last {
         "via" => indexes(model, around),
-        "->" | "create" | "put" | "update" | "upsert" | "delete" | "check" | "exists" | "ref" | "copy" | "count"
-        | "on" | "evolve" | "unscoped" => entities(model),
+        "->" | "create" | "put" | "replace" | "update" | "upsert" | "delete" | "check" | "exists" | "ref" | "copy"
+        | "count" | "on" | "evolve" | "unscoped" => entities(model),
         "in" if matches!(around, Around::Entity(_) | Around::Other | Around::Nothing) => {
             model.tables.iter().map(|table| completion(&table.name, "table", CompletionKind::Type)).collect()
         }

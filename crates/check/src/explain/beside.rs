@@ -5,17 +5,21 @@
 //! well. Apart from further pages and retries, nothing else is sent (ADR 0010).
 
 use keyform_language::plan::{PlannedAction, Role, WriteKind, WritePlan};
-use keyform_language::schema::{EntityId, ExprKind, GuardId, Model, Origin, Permission, ValuePath, Write, limit};
+use keyform_language::schema::{
+    EntityId, ExprKind, GuardId, Model, Origin, Permission, Timing, ValuePath, Write, limit,
+};
+
+use super::words::find;
 
 /// Describes the requests that check a caller's permission. Calls from Rust code skip them.
 #[must_use]
-pub fn permission(model: &Model, allow: Option<&Permission>, write: Option<&WritePlan>) -> Vec<String> {
+pub fn permission(model: &Model, allow: Option<&Permission>, write: Option<(&Write, &WritePlan)>) -> Vec<String> {
     let Some(Permission::When(condition)) = allow else { return Vec::new() };
     let mut lines = Vec::new();
     condition.walk(&mut |expr| match &expr.kind {
         ExprKind::Guard { guard: id, .. } => {
             let guard = &model.guards[id.0];
-            let held = write.map(|plan| held(plan, *id)).unwrap_or_default();
+            let held = write.map(|(write, plan)| held(write, plan, *id)).unwrap_or_default();
             let entity = guard.entity.map_or("an item", |id| model.entity(id).name.as_str());
             lines.push(format!(
                 "for a caller, checks the guard `{}`: GetItem of {entity}, consistent{held}",
@@ -31,11 +35,14 @@ pub fn permission(model: &Model, allow: Option<&Permission>, write: Option<&Writ
 }
 
 /// Describes when a guard of a write must hold.
-fn held(plan: &WritePlan, guard: GuardId) -> &'static str {
-    match plan.held.iter().find(|held| held.guard == guard) {
-        Some(held) if held.is_merged => "; held in the request, by a condition of the step",
-        Some(_) => "; held in the request, by a ConditionCheck of the transaction",
-        None => "; window: the request does not check it again",
+fn held(write: &Write, plan: &WritePlan, guard: GuardId) -> String {
+    match (plan.held.iter().find(|held| held.guard == guard), &write.timing) {
+        (Some(held), _) if held.is_merged => "; held in the request, by a condition of the step".to_owned(),
+        (Some(_), _) => "; held in the request, by a ConditionCheck of the transaction".to_owned(),
+        (None, Timing::Before { reason, .. }) => {
+            format!("; window, as the model says ({reason}): the request does not check it again")
+        }
+        (None, Timing::Unstated | Timing::Held(_)) => "; window: the request does not check it again".to_owned(),
     }
 }
 
@@ -60,7 +67,9 @@ pub fn first(model: &Model, write: &Write, plan: &WritePlan) -> Vec<String> {
     let replaced: Vec<&PlannedAction> = plan
         .actions
         .iter()
-        .filter(|planned| continues(model, plan, planned) && steps.iter().all(|other| other.step != planned.step))
+        .filter(|planned| {
+            continues(model, write, plan, planned) && steps.iter().all(|other| other.step != planned.step)
+        })
         .collect();
     lines.extend(replaced.iter().map(|planned| {
         let each = if planned.repeated { ", for each element" } else { "" };
@@ -87,9 +96,10 @@ pub fn first(model: &Model, write: &Write, plan: &WritePlan) -> Vec<String> {
 }
 
 /// Returns true for a `put` that keeps the time of creation or raises the version of the item it replaces.
-fn continues(model: &Model, plan: &WritePlan, planned: &PlannedAction) -> bool {
+fn continues(model: &Model, write: &Write, plan: &WritePlan, planned: &PlannedAction) -> bool {
     let replaces = planned.role == Role::Put && planned.presence.is_none() && plan.request != WriteKind::Batch;
-    replaces && !limit::continued(model.entity(planned.entity)).is_empty()
+    let step = find(&write.steps, &planned.step);
+    replaces && step.is_some_and(|step| !limit::continued(model.entity(planned.entity), step).is_empty())
 }
 
 /// Returns the action of a transaction that deletes the item the write returns.

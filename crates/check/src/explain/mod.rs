@@ -110,7 +110,7 @@ fn of_write(model: &Model, plans: &Plans, number: usize, write: &Write, checked:
         explanation.plan.push("No plan: `keyform check` reports the reason.".to_owned());
         return explanation;
     };
-    let asked = beside::permission(model, write.allow.as_ref(), Some(plan));
+    let asked = beside::permission(model, write.allow.as_ref(), Some((write, plan)));
     let (first, after) = (beside::first(model, write, plan), beside::after(model, write, plan));
     let evolution = beside::evolution(model, &plan.entities());
     let is_bounded = evolution.is_none() && !plan.actions.iter().any(|planned| planned.repeated);

@@ -183,6 +183,9 @@ fn sent(write: &Write, plan: &WritePlan) -> String {
 fn action(model: &Model, write: &Write, planned: &PlannedAction) -> String {
     let entity = model.entity(planned.entity);
     let what = match planned.role {
+        Role::Put if find(&write.steps, &planned.step).is_some_and(|step| step.replace) => {
+            format!("Put {}, in place of any other", entity.name)
+        }
         Role::Put => format!("Put {}", entity.name),
         Role::Update => format!("Update {}", entity.name),
         Role::Delete => format!("Delete {}", entity.name),
@@ -254,7 +257,8 @@ fn limits(outcomes: &[String]) -> String {
     if names.is_empty() { String::new() } else { format!("; within its types, else {}", names.join(", else ")) }
 }
 
-fn find<'a>(steps: &'a [WriteStep], path: &[usize]) -> Option<&'a Action> {
+/// Returns the step with this path.
+pub fn find<'a>(steps: &'a [WriteStep], path: &[usize]) -> Option<&'a Action> {
     let (first, rest) = path.split_first()?;
     match steps.get(*first)? {
         WriteStep::Action(action) => Some(action),

@@ -2,7 +2,8 @@
 //!
 //! `tests/planted/MODEL/model.kf` has no errors and no warnings. Each table of `tests/planted/MODEL/variants.toml`
 //! replaces one text of it and says why the result is wrong. `tests/planted/score.txt` lists how many of the defects the
-//! checker finds in each family, and each one that it misses. `KEYFORM_BLESS=1 cargo test -p keyform-language --test it
+//! checker finds in each family, how many the request prevents
+//! (`enforced` names the outcome with which the changed write still refuses), and each one that it misses. `KEYFORM_BLESS=1 cargo test -p keyform-language --test it
 //! planted` regenerates that file; review the difference like code.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,6 +11,7 @@ use std::fs;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
+use keyform_check::surface::Pattern;
 use keyform_check::{Checked, Options};
 use keyform_language::diagnostic::{Diagnostic, Severity, render};
 use keyform_language::document;
@@ -46,12 +48,16 @@ struct Variant {
     /// Accepted codes. Without any, every finding near the change counts.
     #[serde(default)]
     expect: Vec<String>,
+    /// Outcome with which the changed write refuses, so that the harm does not occur.
+    #[serde(default)]
+    enforced: Option<String>,
 }
 
 /// Findings of a variant that are errors or warnings, except `allow` without effect.
 #[derive(Debug)]
 struct Outcome {
     is_found: bool,
+    is_enforced: bool,
     codes: BTreeSet<&'static str>,
 }
 
@@ -124,39 +130,72 @@ fn outcome(planted: &Planted, clean: &Checked, variant: &Variant) -> Outcome {
         [] => is_near(finding),
         codes => codes.iter().any(|code| code == finding.code.0),
     });
-    Outcome { is_found, codes: findings.iter().map(|finding| finding.code.0).collect() }
+    let is_enforced = variant.enforced.as_ref().is_some_and(|outcome| enforces(&checked, start, outcome));
+    Outcome { is_found, is_enforced, codes: findings.iter().map(|finding| finding.code.0).collect() }
+}
+
+/// Returns whether the write at this offset refuses with the outcome, although its author does not name it.
+fn enforces(checked: &Checked, offset: usize, outcome: &str) -> bool {
+    Pattern::all(&checked.model).any(|pattern| match pattern {
+        Pattern::Read(_) => false,
+        Pattern::Write(write) => {
+            let is_here = write.span.start <= offset && offset < write.span.end;
+            is_here && pattern.outcomes(checked).iter().any(|name| name == outcome)
+        }
+    })
+}
+
+/// Numbers of a family.
+#[derive(Clone, Copy, Debug, Default)]
+struct Score {
+    found: usize,
+    enforced: usize,
+    all: usize,
+}
+
+impl Score {
+    fn add(self, other: Self) -> Self {
+        Self { found: self.found + other.found, enforced: self.enforced + other.enforced, all: self.all + other.all }
+    }
+
+    fn line(self, family: &str) -> String {
+        format!("{:5} {:8} {:3}  {family}", self.found, self.enforced, self.all)
+    }
 }
 
 /// Formats the score of each family, and the missed defects with the codes that were found at other declarations.
 fn score() -> String {
-    let mut families: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    let mut families: BTreeMap<String, Score> = BTreeMap::new();
     let mut missed: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for planted in models() {
         let clean = Checked::read(&planted.text);
         for variant in &planted.variants {
             let outcome = outcome(&planted, &clean, variant);
-            let (found, all) = families.entry(variant.family.clone()).or_default();
-            *all += 1;
-            if outcome.is_found {
-                *found += 1;
-                continue;
+            let is_missed = !outcome.is_found && !outcome.is_enforced;
+            let enforced = usize::from(outcome.is_enforced && !outcome.is_found);
+            let one = Score { found: usize::from(outcome.is_found), enforced, all: 1 };
+            let family = families.entry(variant.family.clone()).or_default();
+            *family = family.add(one);
+            if is_missed {
+                missed.entry(variant.family.clone()).or_default().push(missed_line(&planted, variant, &outcome));
             }
-            let codes: Vec<&str> = outcome.codes.into_iter().collect();
-            let others =
-                if codes.is_empty() { String::new() } else { format!(" (other findings: {})", codes.join(" ")) };
-            let line = format!("  {}/{}{others}", planted.name, variant.name);
-            missed.entry(variant.family.clone()).or_default().push(line);
         }
     }
-    let (found, all) = families.values().fold((0, 0), |(found, all), family| (found + family.0, all + family.1));
-    let mut lines = vec!["found  of  family".to_owned()];
-    lines.extend(families.iter().map(|(family, (found, all))| format!("{found:5} {all:3}  {family}")));
-    lines.extend([format!("{found:5} {all:3}  total"), String::new(), "missed".to_owned()]);
+    let total = families.values().fold(Score::default(), |total, family| total.add(*family));
+    let mut lines = vec!["found enforced  of  family".to_owned()];
+    lines.extend(families.iter().map(|(family, score)| score.line(family)));
+    lines.extend([total.line("total"), String::new(), "missed".to_owned()]);
     for (family, variants) in missed {
         lines.extend([String::new(), family]);
         lines.extend(variants);
     }
     lines.join("\n") + "\n"
+}
+
+fn missed_line(planted: &Planted, variant: &Variant, outcome: &Outcome) -> String {
+    let codes: Vec<&str> = outcome.codes.iter().copied().collect();
+    let others = if codes.is_empty() { String::new() } else { format!(" (other findings: {})", codes.join(" ")) };
+    format!("  {}/{}{others}", planted.name, variant.name)
 }
 
 #[test]

@@ -37,13 +37,7 @@ const MISTAKES: &[(&str, &str, &str, &str)] = &[
     ("ledger", "update Account(to)", "update Account(from)", "W02"),
     ("ledger", "key  \"ACCOUNT#{accountId}\", \"ENTRY", "key  \"ACCOUNT{accountId}\", \"ENTRY", "A01"),
     ("sensors", "epoch = now() + 90d", "epoch_ms = now() + 90d", "T01"),
-    (
-        "sensors",
-        "  allow W01 \"a reading sent twice is the same\"
-",
-        "",
-        "W01",
-    ),
+    ("sensors", "replace Reading {", "put Reading {", "W01"),
     ("booking", "stream new_and_old", "stream new", "T04"),
     ("booking", "update Slot(roomId, day, hour)", "update Slot(roomId, day)", "N17"),
     ("booking", "update Slot(roomId, day, hour)", "update Slot(day, roomId, hour)", "N17"),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use keyform::SystemWorld;
-use keyform::operation::{PutItem, Scan};
+use keyform::operation::{GetItem, PutItem, Scan};
 use keyform::{AttributeValue, Attributes, Database, ExecuteExt};
 use keyform_check::Checked;
 use keyform_check::surface::Pattern;
@@ -49,6 +49,7 @@ entity Page in Things {
 read page(pageId) -> Page? strong
 
 write publish(pageId, author, text) -> Page { put Page {} }
+write reprint(pageId, author, text) -> Page { replace Page {} }
 write draft(pageId, author, text) -> Page { upsert Page(pageId) { author = author, text = text } }
 
 read thing(id) -> Thing? strong
@@ -244,4 +245,22 @@ async fn a_replaced_item_keeps_what_never_changes() {
         assert_eq!(first["madeAt"], second["madeAt"], "{write}");
         assert_eq!((&first["version"], &second["version"]), (&1.into(), &2.into()), "{write}");
     }
+}
+
+#[tokio::test]
+async fn replace_sets_a_new_time_of_creation() {
+    let world = World::new().await;
+    let page = vec![("pageId", value("p")), ("author", value("ada")), ("text", value("hello"))];
+    world.write("publish", &page).await.unwrap();
+    let key = [("pk".to_owned(), AttributeValue::from("PAGE#p"))].into();
+    let made = world.store.call(GetItem { table: "Things".to_owned(), key, ..GetItem::default() }).await.unwrap();
+    let mut item = made.item.unwrap().to_attributes();
+    item.insert("madeAt".to_owned(), "2001-02-03T04:05:06.000Z".into());
+    world.store.call(PutItem { table: "Things".to_owned(), item, ..PutItem::default() }).await.unwrap();
+    let kept = world.write("publish", &page).await.unwrap().unwrap();
+    assert_eq!(kept["madeAt"], "2001-02-03T04:05:06.000Z".into());
+    check(&world, "reprint", &[("pageId", "p"), ("author", "eve"), ("text", "mine")], "AuthorChanged").await;
+    let anew = world.write("reprint", &page).await.unwrap().unwrap();
+    assert_ne!(anew["madeAt"], kept["madeAt"]);
+    assert_eq!((&kept["version"], &anew["version"]), (&2.into(), &3.into()));
 }

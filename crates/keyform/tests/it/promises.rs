@@ -462,6 +462,16 @@ write note(clubId, noteId) {
   allow member(clubId)
   create Note {} else Exists
 }
+
+write noteHeld(clubId, noteId) {
+  allow held member(clubId)
+  create Note {} else Exists
+}
+
+write promoteLater(clubId, userId) -> Member {
+  allow owner(clubId) before "the club confirms promotions by hand"
+  update Member(clubId, userId) { role = "owner" } else NoMember
+}
 "#;
 
 /// Store on which a permission ends between the read of its guard and the write.
@@ -549,4 +559,17 @@ async fn a_permission_that_ends_before_the_request_refuses_it() {
     assert!(explained("promote").contains("held in the request, by a ConditionCheck"), "{}", explained("promote"));
     assert!(explained("leave").contains("held in the request, by a condition of the step"));
     assert!(explained("note").contains("window"));
+    // `allow held` strengthens any write, and `before` weakens one that would be held, with its reason.
+    enrol("bob", "member").await;
+    end("bob");
+    let note = call("bob", &[("clubId", "c"), ("noteId", "m")]);
+    assert_eq!(runner.write("noteHeld", &note).await, Err(RunError::Forbidden));
+    assert!(is_held(store.writes.lock().unwrap().last().unwrap()));
+    enrol("bob", "member").await;
+    assert_eq!(runner.write("noteHeld", &note).await, Ok(None));
+    end("ada");
+    let promoted = runner.write("promoteLater", &promote).await.unwrap().unwrap();
+    assert_eq!(promoted.fields["role"], "owner".into());
+    assert!(explained("noteHeld").contains("held in the request, by a ConditionCheck"));
+    assert!(explained("promoteLater").contains("window, as the model says (the club confirms promotions by hand)"));
 }

@@ -276,9 +276,14 @@ pub(super) fn kept(entity: &Entity, action: &Action, new: &Fields) -> Vec<Limit>
 
 /// Gives the item of a `put` the time of creation and the next version of the item that it replaces, and returns the
 /// conditions that it replaces that one.
-pub(super) fn continued(entity: &Entity, current: Option<&Attributes>, new: &mut Fields) -> Vec<Limit> {
+pub(super) fn continued(
+    entity: &Entity,
+    action: &Action,
+    current: Option<&Attributes>,
+    new: &mut Fields,
+) -> Vec<Limit> {
     let mut limits = Vec::new();
-    for field in limit::continued(entity) {
+    for field in limit::continued(entity, action) {
         let it = entity.field(field);
         let path = Path::attribute(it.name.clone());
         let seen = current.and_then(|item| item.get(&it.name));

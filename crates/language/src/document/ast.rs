@@ -929,6 +929,9 @@ pub struct For {
 pub struct Action {
     /// Operation of the action.
     pub verb: Verb,
+    /// True for `replace`: a `put` that states that it overwrites.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replace: bool,
     /// Item; with keys for `update`, `upsert`, `delete` and `check`, without for `create` and `put`.
     pub item: ItemRef,
     /// Changed fields.

@@ -9,6 +9,8 @@
 //! changes an authority item, money or a counted quota         held                              window
 //! deletes with cascade                                        held                              window
 //! any other                                                   window                            window
+//! `allow held …`                                              held                              held
+//! `allow … before "reason"`                                   window                            window
 //! ```
 //!
 //! An authority item is one that a guard or an `allow` reads. Concurrent transactions with a check of the same item
@@ -18,7 +20,8 @@ use std::collections::BTreeSet;
 
 use crate::document::ast::Verb;
 use crate::schema::{
-    Action, Change, ChangeKind, EntityId, Expr, ExprKind, Guard, GuardId, Model, Origin, Permission, ValuePath, Write,
+    Action, Change, ChangeKind, EntityId, Expr, ExprKind, Guard, GuardId, Model, Origin, Permission, Timing, ValuePath,
+    Write,
 };
 
 use super::{WriteKind, WritePlan};
@@ -82,10 +85,31 @@ fn hold(
     (guard, arguments): (&Guard, &[Expr]),
 ) -> Hold {
     let is_grave = plan.cascades() || write.actions().into_iter().any(|action| is_grave(model, authority, action));
-    // A request that is repeated under a token must stay the same, so it cannot depend on the clock.
+    let is_asked = match write.timing {
+        Timing::Unstated => is_grave && is_of_caller(model, guard, arguments),
+        Timing::Held(_) => true,
+        Timing::Before { .. } => false,
+    };
+    if is_asked && unholdable(write, guard).is_none() { Hold::Request } else { Hold::Window }
+}
+
+/// Reason a request cannot carry a guard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unholdable {
+    /// A batch has no conditions.
+    Batch,
+    /// A request that is repeated under a token must stay the same, so it cannot depend on the clock.
+    Clock,
+}
+
+/// Returns the reason the request of a write cannot carry a guard, if there is one.
+#[must_use]
+pub fn unholdable(write: &Write, guard: &Guard) -> Option<Unholdable> {
+    if write.batch.is_some() {
+        return Some(Unholdable::Batch);
+    }
     let is_timed = write.idempotent.is_some() && guard.condition.as_ref().is_some_and(uses_clock);
-    let can_hold = plan.request != WriteKind::Batch && !is_timed && is_of_caller(model, guard, arguments);
-    if is_grave && can_hold { Hold::Request } else { Hold::Window }
+    is_timed.then_some(Unholdable::Clock)
 }
 
 /// Returns whether an action changes an authority item, money, or a counted quota.
@@ -194,7 +218,9 @@ mod tests {
             write close(orgId) { allow owner(orgId)  delete Org(orgId) }
             write note(orgId) { allow owner(orgId)  create Note {} }
             write sell(orgId, price) { allow owner(orgId)  create Note {} }
-            write spend(orgId) { allow open() and user()  update Org(orgId) { left -= 1 } }"#,
+            write spend(orgId) { allow open() and user()  update Org(orgId) { left -= 1 } }
+            write noteHeld(orgId) { allow held open() and owner(orgId)  create Note {} }
+            write sellBefore(orgId, price) { allow owner(orgId) before "prices are checked later"  create Note {} }"#,
         );
         let held = |name: &str| {
             let number = compiled.model.writes.iter().position(|write| write.name == name).unwrap();
@@ -208,5 +234,7 @@ mod tests {
         assert_eq!(held("note"), []);
         assert_eq!(held("sell"), [("owner".to_owned(), false)]);
         assert_eq!(held("spend"), [("user".to_owned(), false)]);
+        assert_eq!(held("noteHeld"), [("open".to_owned(), false), ("owner".to_owned(), false)]);
+        assert_eq!(held("sellBefore"), []);
     }
 }

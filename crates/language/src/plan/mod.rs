@@ -34,7 +34,7 @@ use crate::schema::{EntityId, FieldId, Format, IndexId, Model, TableId};
 use crate::span::Span;
 
 pub use dependent::{Dependent, Dependents, Finder, Found, OnDelete, is_reusable, referred_fields, remaining_name};
-pub use held::{HeldGuard, Hold};
+pub use held::{HeldGuard, Hold, Unholdable, unholdable};
 pub(crate) use loose::may_continue;
 pub use order::{Order, order};
 pub use outline::{Outline, Source};

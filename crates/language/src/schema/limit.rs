@@ -143,14 +143,14 @@ pub fn kept(entity: &Entity, action: &Action) -> Vec<FieldId> {
     entity.fields.iter().enumerate().filter(is_kept).map(|(number, _)| FieldId(number)).collect()
 }
 
-/// Returns the fields that a `put` takes from the item it replaces: the time of creation, and the version, which it
-/// raises.
+/// Returns the fields that a `put` takes from the item it replaces: the time of creation, unless it says `replace`, and
+/// the version, which it raises.
 #[must_use]
-pub fn continued(entity: &Entity) -> Vec<FieldId> {
+pub fn continued(entity: &Entity, action: &Action) -> Vec<FieldId> {
     let keys = entity.key_fields();
     let is_continued = |(number, field): &(usize, &Field)| {
         let flags = &field.flags;
-        (flags.created.is_some() || flags.version.is_some())
+        (flags.created.is_some() && !action.replace || flags.version.is_some())
             && flags.encrypted.is_none()
             && !keys.contains(&FieldId(*number))
     };

@@ -439,6 +439,8 @@ pub struct Outcome {
 pub struct Action {
     /// Operation: create, put, update, upsert, delete or check.
     pub verb: Verb,
+    /// True for `replace`: a `put` that overwrites on purpose, with a new time of creation.
+    pub replace: bool,
     /// Entity of the item; `None` if the name did not resolve.
     pub entity: Option<EntityId>,
     /// Source range of the entity's name.

@@ -109,6 +109,7 @@ fn write_row(checked: &Checked, write: &Write, plan: Option<&WritePlan>) -> Vec<
 fn step(model: &Model, action: &Action) -> String {
     let verb = match action.verb {
         Verb::Create => "create",
+        Verb::Put if action.replace => "replace",
         Verb::Put => "put",
         Verb::Update => "update",
         Verb::Upsert => "upsert",

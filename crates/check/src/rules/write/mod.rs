@@ -1,6 +1,9 @@
-//! Rules W01 to W27: writes.
+//! Rules W01 to W37: writes.
 
 mod belongs;
+mod origin;
+mod satisfy;
+mod subject;
 mod w01_unconditional_put;
 mod w02_item_twice;
 mod w03_transaction_too_large;
@@ -28,9 +31,19 @@ mod w24_unreferenced_children;
 mod w25_personal_data_left;
 mod w26_change_not_in_read;
 mod w27_count_replaced;
+mod w30_unique_within_itself;
+mod w31_never_true;
+mod w32_unconditional_transition;
+mod w33_unreachable_state;
+mod w34_decision_by_list;
+mod w35_late_permission;
+mod w36_unlimited_decrease;
+mod w37_unheld_permission;
+
+use std::collections::BTreeMap;
 
 use crate::check::{Context, Rule};
-use keyform_language::schema::{Action, Entity, FieldId, Write};
+use keyform_language::schema::{Action, Entity, EntityId, FieldId, Model, Write};
 
 /// In code order.
 pub(super) const RULES: &[&Rule] = &[
@@ -61,6 +74,14 @@ pub(super) const RULES: &[&Rule] = &[
     &w25_personal_data_left::RULE,
     &w26_change_not_in_read::RULE,
     &w27_count_replaced::RULE,
+    &w30_unique_within_itself::RULE,
+    &w31_never_true::RULE,
+    &w32_unconditional_transition::RULE,
+    &w33_unreachable_state::RULE,
+    &w34_decision_by_list::RULE,
+    &w35_late_permission::RULE,
+    &w36_unlimited_decrease::RULE,
+    &w37_unheld_permission::RULE,
 ];
 
 /// Returns every action of every write whose entity is known and has a complete key.
@@ -70,6 +91,19 @@ fn actions<'a>(context: &Context<'a>) -> Vec<(&'a Write, &'a Action, &'a Entity)
     let all = model.writes.iter().flat_map(of);
     let known = all.filter_map(|(write, action)| action.entity.map(|id| (write, action, model.entity(id))));
     known.filter(|(_, _, entity)| entity.has_whole_key()).collect()
+}
+
+/// Returns the actions of all writes by entity.
+fn actions_by_entity(model: &Model) -> BTreeMap<EntityId, Vec<(&Write, &Action)>> {
+    let mut found: BTreeMap<EntityId, Vec<(&Write, &Action)>> = BTreeMap::new();
+    for write in &model.writes {
+        for action in write.actions() {
+            if let Some(id) = action.entity {
+                found.entry(id).or_default().push((write, action));
+            }
+        }
+    }
+    found
 }
 
 /// Returns the field that is the entity's optimistic lock.

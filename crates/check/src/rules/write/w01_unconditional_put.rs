@@ -17,7 +17,8 @@ pub(super) static RULE: Rule = Rule {
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     for (write, action, entity) in actions(context) {
-        if action.verb == Verb::Put && action.conditions.is_empty() && !has_fresh_key(action, entity) {
+        if action.verb == Verb::Put && !action.replace && action.conditions.is_empty() && !has_fresh_key(action, entity)
+        {
             findings.push(finding(write, action, entity));
         }
     }
@@ -35,13 +36,13 @@ fn finding(write: &Write, action: &Action, entity: &Entity) -> Diagnostic {
     let name = &entity.name;
     let help = if write.batch.is_some() {
         format!(
-            "a batch has no conditions: remove `batch` and write `create {name}`, or state that a repeated put is \
-            harmless: `allow W01 \"…\"`"
+            "a batch has no conditions: remove `batch` and write `create {name}`, or write `replace {name}` if the last \
+            put shall win"
         )
     } else {
         format!(
-            "write `create {name}` if it must be new, `update {name}(…)` if it must exist, or add a condition to the \
-            put (`if absent or …`)"
+            "write `create {name}` if it must be new, `update {name}(…)` if it must exist, `replace {name}` if the last \
+            put shall win, or add a condition (`if absent or …`)"
         )
     };
     Diagnostic::warning(

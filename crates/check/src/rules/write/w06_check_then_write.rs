@@ -2,11 +2,13 @@
 
 use crate::check::{Context, Rule};
 use keyform_language::diagnostic::{Code, Diagnostic, Severity};
+use keyform_language::document::ast::Verb;
 use keyform_language::schema::{
     Action, ChangeKind, EntityId, Expr, ExprKind, FieldId, Model, Origin, Type, ValuePath, Write,
 };
 use keyform_language::span::Span;
 
+use super::origin::{Item, compare};
 use super::version_of;
 
 pub(super) static RULE: Rule = Rule {
@@ -35,6 +37,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
         }
         for action in write.actions() {
             findings.extend(read_modify_write(context.model, write, action));
+            findings.extend(amount(context.model, write, action));
         }
     }
 }
@@ -48,7 +51,11 @@ fn read_modify_write(model: &Model, write: &Write, action: &Action) -> Option<Di
         _ => None,
     });
     let read = values.flat_map(values_read).filter(|value| value.entity == entity);
-    let loose = read.into_iter().find(|value| !is_held(model, write, value))?;
+    // A value that goes into another item is lost only if the write changes or removes the item that was read.
+    let changes = |value: &ReadBefore| {
+        write.actions().iter().any(|action| action.verb != Verb::Check && is_same_item(model, write, action, value))
+    };
+    let loose = read.into_iter().find(|value| changes(value) && !is_held(model, write, value))?;
     Some(finding(model, write, &loose, "a concurrent write in between is lost"))
 }
 
@@ -70,26 +77,49 @@ fn values_read(expr: &Expr) -> Vec<ReadBefore> {
     values
 }
 
-/// Returns whether the value cannot have changed, or whether a condition of the request tests it or the version.
+/// Returns whether the value cannot have changed, or whether a condition of the request tests it or the version. The
+/// resolver adds the condition on the version where a step writes the item that was read.
 fn is_held(model: &Model, write: &Write, value: &ReadBefore) -> bool {
     let entity = model.entity(value.entity);
     let never_changes = entity.field(value.field).is_fixed() || entity.key_fields().contains(&value.field);
     let version = version_of(entity);
     let looks_again = |action: &&Action| {
-        action.entity == Some(value.entity)
-            && (action.tests(value.field) || version.is_some_and(|version| action.tests(version)))
+        is_same_item(model, write, action, value)
+            && (action.tests(value.field)
+                || action.equalities.iter().any(|equality| equality.field == value.field)
+                || version.is_some_and(|version| action.tests(version)))
     };
-    never_changes || write.actions().iter().any(looks_again) || version.is_some() && is_written(write, value.entity)
+    never_changes || write.actions().iter().any(looks_again)
 }
 
-/// Returns whether the write updates or deletes an item of the entity. Keyform then adds a condition on the version
-/// that was read.
-fn is_written(write: &Write, entity: EntityId) -> bool {
-    use keyform_language::document::ast::Verb;
-    write
-        .actions()
-        .iter()
-        .any(|action| action.entity == Some(entity) && matches!(action.verb, Verb::Update | Verb::Delete))
+fn is_same_item(model: &Model, write: &Write, action: &Action, value: &ReadBefore) -> bool {
+    compare(model, write, action, value.entity, value.number) == Item::Same
+}
+
+/// Reports an amount of another item that is stored or counted, although the request has that item and could test it.
+fn amount(model: &Model, write: &Write, action: &Action) -> Option<Diagnostic> {
+    let entity = model.entity(action.entity?);
+    let changes = action.changes.iter().filter(|change| change.written);
+    let values = changes.filter_map(|change| {
+        let kind = &entity.field(change.field?).kind;
+        match &change.kind {
+            ChangeKind::Increase(value) | ChangeKind::Decrease(value) => Some(value),
+            ChangeKind::Set(value) if kind.scalar().is_some_and(|(scalar, _)| scalar.is_money()) => Some(value),
+            _ => None,
+        }
+    });
+    let is_loose = |value: &ReadBefore| {
+        let has_item = write.actions().iter().any(|action| is_same_item(model, write, action, value));
+        let is_number = model.entity(value.entity).field(value.field).kind.is_numeric();
+        is_number && has_item && action.entity != Some(value.entity) && !is_held(model, write, value)
+    };
+    let loose = values.flat_map(values_read).find(is_loose)?;
+    Some(finding(
+        model,
+        write,
+        &loose,
+        "this amount is recorded, but the request does not test that it is still the same",
+    ))
 }
 
 fn finding(model: &Model, write: &Write, value: &ReadBefore, label: &str) -> Diagnostic {

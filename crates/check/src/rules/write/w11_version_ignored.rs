@@ -31,6 +31,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
 fn goes_past(write: &Write, action: &Action) -> bool {
     match action.verb {
         Verb::Create | Verb::Check => false,
+        Verb::Put if action.replace && write.batch.is_none() => false,
         Verb::Put | Verb::Upsert | Verb::Delete | Verb::Update if write.batch.is_some() => true,
         Verb::Put | Verb::Upsert | Verb::Update | Verb::Delete => action.conditions.is_empty() && !action.only_counts(),
     }

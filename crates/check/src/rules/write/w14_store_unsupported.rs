@@ -2,7 +2,8 @@
 
 use crate::check::{Context, Rule, Target};
 use keyform_language::diagnostic::{Code, Diagnostic, Severity};
-use keyform_language::schema::{Index, Table, Write};
+use keyform_language::schema::{Index, Table, Timing, Write};
+use keyform_language::span::Span;
 
 pub(super) static RULE: Rule = Rule {
     code: Code("W14"),
@@ -19,6 +20,10 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     for (write, plan) in context.model.writes.iter().zip(&context.plans.writes) {
         if plan.as_ref().is_some_and(|plan| plan.needs_transaction()) {
             findings.push(transaction(write));
+        } else if let (Timing::Held(span), Some(plan)) = (&write.timing, plan)
+            && plan.checks().next().is_some()
+        {
+            findings.push(held(write, *span));
         }
     }
     for table in &context.model.tables {
@@ -37,6 +42,15 @@ fn transaction(write: &Write) -> Diagnostic {
     )
     .note("Several actions, a `unique` field and `idempotent` make a write a transaction.")
     .help("split it into writes of one item each, ordered so that the data stays valid if a later one fails")
+}
+
+fn held(write: &Write, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        RULE.code,
+        span,
+        format!("`allow held` of `{}` needs a transaction, which Alternator does not support", write.name),
+    )
+    .help("remove `held`: the guards are then read just before the request")
 }
 
 fn keys(index: &Index) -> Option<Diagnostic> {

@@ -53,7 +53,7 @@ pub fn replacing(
 ) -> Result<Attributes, Refusal> {
     keeps_immutable(entity, action, before, made)?;
     let mut after = made.clone();
-    for field in limit::continued(entity).into_iter().map(|id| entity.field(id)) {
+    for field in limit::continued(entity, action).into_iter().map(|id| entity.field(id)) {
         let Some(old) = before.and_then(|before| before.get(&field.name)) else { continue };
         let value = if field.flags.version.is_some() { added(old, &1.into(), false) } else { old.clone() };
         after.insert(field.name.clone(), value);

@@ -100,7 +100,7 @@ impl<'a> Actions<'a> {
             unchanged_tests = unchanged(entity, &guarded, &before);
             if is_alone {
                 limits = limit::kept(entity, action, &fields);
-                limits.extend(limit::continued(entity, current.as_ref(), &mut fields));
+                limits.extend(limit::continued(entity, action, current.as_ref(), &mut fields));
                 strict = Some(CurrentItem { table: name.clone(), key, item: None });
             }
         }

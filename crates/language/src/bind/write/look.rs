@@ -37,7 +37,8 @@ impl<'a> Visitor<'a> for Look<'a> {
             // A new item replaces none, and a check changes none.
             Verb::Create | Verb::Check => false,
             Verb::Put => {
-                plan::guarded_fields(entity).next().is_some() || !self.is_batch && !limit::continued(entity).is_empty()
+                let continues = !self.is_batch && !limit::continued(entity, action).is_empty();
+                plan::guarded_fields(entity).next().is_some() || continues
             }
             Verb::Update | Verb::Upsert => plan::moved_fields(table, entity, action).next().is_some(),
             Verb::Delete => {

@@ -130,7 +130,7 @@ pub fn read_first(model: &Model, write: &Write, inputs: &Inputs<'_>) -> Result<V
             crate::plan::guarded_fields(model.entity(entity)).next().is_some()
                 || action.verb == Verb::Delete && !crate::plan::referred_fields(model, entity).is_empty()
                 || look::may_be_foreign(model, write, action)
-                || action.verb == Verb::Put && !limit::continued(model.entity(entity)).is_empty()
+                || action.verb == Verb::Put && !limit::continued(model.entity(entity), action).is_empty()
         })
     };
     if !write.any_action(&mut |action| may_depend(action)) {

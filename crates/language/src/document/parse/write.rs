@@ -14,8 +14,8 @@ use super::{Parsed, Parser};
 /// Keywords that begin a clause of a write.
 const CLAUSES: [&str; 4] = ["idempotent", "batch", "allow", "unscoped"];
 /// Keywords that begin a step.
-pub const STEPS: [&str; 11] =
-    ["let", "allow", "unscoped", "require", "create", "put", "update", "upsert", "delete", "check", "for"];
+pub const STEPS: [&str; 12] =
+    ["let", "allow", "unscoped", "require", "create", "put", "replace", "update", "upsert", "delete", "check", "for"];
 
 /// A clause before the brace. The parser also accepts `allow` and `unscoped` there, and moves them into the body.
 enum Clause {
@@ -105,6 +105,7 @@ impl Parser<'_> {
             "require" => Step::Require(Require { condition: self.expression()?, outcome: self.outcome()? }),
             "create" => Step::Action(self.action(Verb::Create)?),
             "put" => Step::Action(self.action(Verb::Put)?),
+            "replace" => Step::Action(Action { replace: true, ..self.action(Verb::Put)? }),
             "update" => Step::Action(self.action(Verb::Update)?),
             "upsert" => Step::Action(self.action(Verb::Upsert)?),
             "delete" => Step::Action(self.action(Verb::Delete)?),
@@ -137,7 +138,7 @@ impl Parser<'_> {
         let outcome = self.outcome()?;
         self.header_comment();
         let conditions = self.conditions()?;
-        Ok(Action { verb, item, changes, presence, conditions, outcome })
+        Ok(Action { verb, replace: false, item, changes, presence, conditions, outcome })
     }
 
     /// Parses the changes in braces. Comments before the closing brace go to the last change, or to the step if there

@@ -93,7 +93,8 @@ fn outcome(outcome: Option<&Name>) -> String {
 
 fn action(action: &Action, notes: &Notes, indent: usize) -> Vec<String> {
     let keyed = !matches!(action.verb, Verb::Create | Verb::Put);
-    let head = format!("{} {}", verb(action.verb), expression::item(&action.item, keyed));
+    let verb = if action.replace { "replace" } else { verb(action.verb) };
+    let head = format!("{verb} {}", expression::item(&action.item, keyed));
     let after = format!("{}{}", presence(action.presence), outcome(action.outcome.as_ref()));
     let mut lines = changed(action, &head, &after, indent);
     if let Some(line) = short_condition(action, notes, &lines, indent) {

@@ -23,6 +23,7 @@ pub(super) fn resolve(scope: &Scope<'_>, it: &ast::Action, span: Span, found: &m
     let about = Scope { items: entity.into_iter().collect(), broken: entity.is_none(), ..scope.clone() };
     let mut action = Action {
         verb: it.verb,
+        replace: it.replace,
         entity,
         entity_span: it.item.entity.span,
         keys,

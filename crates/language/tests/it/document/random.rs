@@ -433,6 +433,7 @@ impl Choices<'_> {
         };
         Action {
             verb,
+            replace: verb == Verb::Put && self.below(2) == 0,
             item: ItemRef { entity: self.name(), keys: self.arguments(1), span: Span::default() },
             changes,
             presence,
