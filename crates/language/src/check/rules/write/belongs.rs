@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::schema::{Entity, EntityId, Field, FieldId, Model, Type};
+use crate::schema::{Entity, EntityId, Field, FieldId, Model, Part, TableId, Type};
 use crate::scope::{Domain, Domains};
 
 /// A plain field that has the name and the type of another entity's id. It says the same as a `ref`, but no delete and no
@@ -27,9 +27,11 @@ pub(super) fn plain_ids(model: &Model) -> Vec<PlainId> {
             by_name.entry(&field.name).or_default().push(id);
         }
     }
+    let roots = roots(model);
     let mut found = Vec::new();
     for child in model.entity_ids() {
         let entity = model.entity(child);
+        let below = below(model, &roots, child);
         for field in (0..entity.fields.len()).map(FieldId).filter(|&field| is_plain(entity.field(field))) {
             let named = by_name.get(entity.field(field).name.as_str()).map_or(&[][..], Vec::as_slice);
             let parent = match domains.field(child, field).filter(|_| !named.is_empty()) {
@@ -37,6 +39,8 @@ pub(super) fn plain_ids(model: &Model) -> Vec<PlainId> {
                 Some(Domain::Named(..)) => named.iter().copied().find(|&id| has_whole_key(model, child, field, id)),
                 Some(Domain::Entity(_)) | None => None,
             };
+            let placed = || below.filter(|(of, _)| *of == field).map(|(_, root)| root);
+            let parent = parent.or_else(placed);
             found.extend(parent.map(|parent| PlainId { child, field, parent }));
         }
     }
@@ -45,6 +49,49 @@ pub(super) fn plain_ids(model: &Model) -> Vec<PlainId> {
 
 fn is_plain(field: &Field) -> bool {
     !matches!(field.kind, Type::Ref { .. } | Type::Copy { .. })
+}
+
+/// Returns the form of the partition key of an entity: its table, and the template with a mark for the only field.
+fn partition_form(entity: &Entity) -> Option<(TableId, String, FieldId)> {
+    let [part] = entity.key.as_ref()?.partition.as_slice() else { return None };
+    let fields: Vec<FieldId> = part.template.fields().collect();
+    let ([field], true) = (fields.as_slice(), part.template.parts.len() > 1) else { return None };
+    let form = part.template.parts.iter().map(|part| match part {
+        Part::Text(text) => text.clone(),
+        Part::Field { format, .. } => format!("{{{format:?}}}"),
+        Part::Unknown { name, .. } => format!("{{{name}}}"),
+    });
+    Some((entity.table?, form.collect(), *field))
+}
+
+/// Returns the entities with one item in each of their partitions, by the form of the partition key.
+fn roots(model: &Model) -> BTreeMap<(TableId, String), EntityId> {
+    let mut roots = BTreeMap::new();
+    for id in model.entity_ids() {
+        let entity = model.entity(id);
+        let is_id = |field: FieldId| entity.id_field() == Some(field) && is_plain(entity.field(field));
+        if let Some((table, form, field)) = partition_form(entity)
+            && is_id(field)
+            && is_alone(entity)
+        {
+            roots.entry((table, form)).or_insert(id);
+        }
+    }
+    roots
+}
+
+/// Returns true if the sort key has no field, so that a partition holds one item of the entity.
+fn is_alone(entity: &Entity) -> bool {
+    !entity.key.iter().flat_map(|key| &key.sort).any(|part| part.template.fields().next().is_some())
+}
+
+/// Returns the plain field of an entity that stands in the place of a root's id in the same partition key, and the root.
+fn below(model: &Model, roots: &BTreeMap<(TableId, String), EntityId>, child: EntityId) -> Option<(FieldId, EntityId)> {
+    let (table, form, field) = partition_form(model.entity(child))?;
+    let root = *roots.get(&(table, form)).filter(|_| !is_alone(model.entity(child)))?;
+    let (of, other) = (model.entity(child).field(field), model.entity(root));
+    let id = other.field(other.id_field()?);
+    (is_plain(of) && of.kind.resolved().is_same_kind(id.kind.resolved())).then_some((field, root))
 }
 
 /// Returns true if the child has every field of the key of an entity with several. Of two entities with the same key
