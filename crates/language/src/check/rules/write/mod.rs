@@ -1,4 +1,4 @@
-//! Rules W01 to W27: writes.
+//! Rules W01 to W29: writes.
 
 mod belongs;
 mod w01_unconditional_put;
@@ -28,6 +28,8 @@ mod w24_unreferenced_children;
 mod w25_personal_data_left;
 mod w26_change_not_in_read;
 mod w27_count_replaced;
+mod w28_copy_of_old_target;
+mod w29_unrelated_items;
 
 use crate::check::{Context, Rule};
 use crate::schema::{Action, Entity, FieldId, Write};
@@ -61,6 +63,8 @@ pub(super) const RULES: &[&Rule] = &[
     &w25_personal_data_left::RULE,
     &w26_change_not_in_read::RULE,
     &w27_count_replaced::RULE,
+    &w28_copy_of_old_target::RULE,
+    &w29_unrelated_items::RULE,
 ];
 
 /// Returns every action of every write whose entity is known and has a complete key.
