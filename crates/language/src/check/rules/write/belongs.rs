@@ -27,7 +27,7 @@ pub(super) fn plain_ids(model: &Model) -> Vec<PlainId> {
             by_name.entry(&field.name).or_default().push(id);
         }
     }
-    let roots = roots(model);
+    let (aliases, roots) = (aliases(model), roots(model));
     let mut found = Vec::new();
     for child in model.entity_ids() {
         let entity = model.entity(child);
@@ -39,12 +39,37 @@ pub(super) fn plain_ids(model: &Model) -> Vec<PlainId> {
                 Some(Domain::Named(..)) => named.iter().copied().find(|&id| has_whole_key(model, child, field, id)),
                 Some(Domain::Entity(_)) | None => None,
             };
+            let aliased =
+                || aliases.get(&entity.field(field).name).copied().filter(|&id| is_alias(model, child, field, id));
             let placed = || below.filter(|(of, _)| *of == field).map(|(_, root)| root);
-            let parent = parent.or_else(placed);
+            let parent = parent.or_else(aliased).or_else(placed);
             found.extend(parent.map(|parent| PlainId { child, field, parent }));
         }
     }
     found
+}
+
+/// Returns the entities whose id is called `id`, by the names that other entities use for it: `userId`, `user_id`.
+fn aliases(model: &Model) -> BTreeMap<String, EntityId> {
+    let mut aliases = BTreeMap::new();
+    for id in model.entity_ids() {
+        let entity = model.entity(id);
+        let Some(field) = entity.id_field().filter(|&field| entity.field(field).name == "id") else { continue };
+        if entity.field(field).is_generated() || entity.key_fields().len() == 1 {
+            let mut letters = entity.name.chars();
+            let first: String = letters.next().into_iter().flat_map(char::to_lowercase).collect();
+            let name = format!("{first}{}", letters.as_str());
+            aliases.entry(format!("{name}_id")).or_insert(id);
+            aliases.entry(format!("{name}Id")).or_insert(id);
+        }
+    }
+    aliases
+}
+
+fn is_alias(model: &Model, child: EntityId, field: FieldId, parent: EntityId) -> bool {
+    let (of, other) = (model.entity(child).field(field), model.entity(parent));
+    let id = other.id_field().map(|id| other.field(id).kind.resolved());
+    child != parent && id.is_some_and(|id| of.kind.resolved().is_same_kind(id))
 }
 
 fn is_plain(field: &Field) -> bool {
@@ -106,7 +131,8 @@ fn has_whole_key(model: &Model, child: EntityId, field: FieldId, parent: EntityI
     // A claim names someone whom other items know without this entity: a member of a team is not the user.
     let claims = model.caller.iter().flat_map(|caller| &caller.fields);
     let is_claim = claims.into_iter().any(|claim| claim.name == one.field(field).name);
-    let is_before = one.key_fields().len() > keys.len() || parent.0 < child.0;
+    let own = one.key_fields();
+    let is_before = own.len() != keys.len() || !own.contains(&field) || parent.0 < child.0;
     parent != child && keys.len() > 1 && !is_claim && is_before && keys.iter().all(repeats)
 }
 

@@ -22,13 +22,13 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
-    // Code that calls a write with `allow system` knows its arguments.
-    let is_open = |write: &&Write| !matches!(write.allow, Some(Permission::System(_)));
     let plain = belongs::plain_ids(context.model);
-    for write in context.model.writes.iter().filter(is_open).filter(|write| write.batch.is_none()) {
+    for write in context.model.writes.iter().filter(|write| write.batch.is_none()) {
         let lists = lists(&write.steps);
         for action in write.actions() {
-            let Some(id) = action.entity else { continue };
+            // A counter may be ahead of what it counts for.
+            let is_counter = action.verb == Verb::Upsert && action.only_counts();
+            let Some(id) = action.entity.filter(|_| !is_counter) else { continue };
             for (field, target, value) in references(context.model, &plain, id, action) {
                 let reference = Reference { model: context.model, write, action, target, value };
                 if is_given(value, &lists) && reference.is_checkable() && !reference.is_held() {
@@ -99,8 +99,13 @@ impl Reference<'_> {
     /// Returns true if the write may check the target. An item that is known by its id alone belongs to no scope of the
     /// caller, so a check of it would tell which ids exist (P01), unless the model says that these items are for all.
     fn is_checkable(&self) -> bool {
-        let is_scoped = self.model.entity(self.target).key_fields().len() > 1;
-        self.model.caller.is_none() || is_scoped || self.is_for_all()
+        self.is_in_scope() || self.is_for_all()
+    }
+
+    /// Returns true if no caller reaches the write, or if the target's key has more than its id.
+    fn is_in_scope(&self) -> bool {
+        let is_open = matches!(self.write.allow, Some(Permission::Public(_) | Permission::When(_)));
+        self.model.caller.is_none() || !is_open || self.model.entity(self.target).key_fields().len() > 1
     }
 
     /// Returns true if a pattern has `unscoped` for the target.
@@ -203,11 +208,10 @@ impl Reference<'_> {
         let (entity, target) = (self.model.entity(id), self.model.entity(self.target));
         let (field, name) = (entity.field(field), &target.name);
         let message = format!("`{}` stores `{}` without checking that the {name} exists", self.write.name, field.name);
-        let is_scoped = self.model.caller.is_none() || target.key_fields().len() > 1;
         let is_ref = matches!(field.kind, Type::Ref { .. });
         let label = if is_ref { "refers to" } else { "names" };
         let keep = if is_ref { "`keep` to the `ref`".to_owned() } else { format!("write `ref {name} keep`") };
-        let clause = if is_scoped { String::new() } else { format!(" and `unscoped {name} \"…\"`") };
+        let clause = if self.is_in_scope() { String::new() } else { format!(" and `unscoped {name} \"…\"`") };
         Diagnostic::warning(RULE.code, self.action.entity_span, message)
             .label(format!("nothing checks the {name}"))
             .also(field.name_span, format!("{label} the {name}"))
