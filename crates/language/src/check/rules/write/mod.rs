@@ -26,7 +26,7 @@ mod w22_comparison_with_none;
 mod w23_unchecked_reference;
 mod w24_unreferenced_children;
 mod w25_personal_data_left;
-mod w26_change_not_in_read;
+mod w26_undelivered_change;
 mod w27_count_replaced;
 mod w28_copy_of_old_target;
 mod w29_unrelated_items;
@@ -61,7 +61,7 @@ pub(super) const RULES: &[&Rule] = &[
     &w23_unchecked_reference::RULE,
     &w24_unreferenced_children::RULE,
     &w25_personal_data_left::RULE,
-    &w26_change_not_in_read::RULE,
+    &w26_undelivered_change::RULE,
     &w27_count_replaced::RULE,
     &w28_copy_of_old_target::RULE,
     &w29_unrelated_items::RULE,
