@@ -1,5 +1,6 @@
 //! Integration tests of the language.
 
+mod belonging;
 mod document;
 mod editor;
 mod explain;
