@@ -1,5 +1,6 @@
 //! Integration tests of the checker.
 
+mod belonging;
 mod editor;
 mod explain;
 mod golden;

@@ -1,10 +1,12 @@
 //! Planted defects: models of many domains, and small changes of them that each introduce one defect.
 //!
 //! `tests/planted/MODEL/model.kf` has no errors and no warnings. Each table of `tests/planted/MODEL/variants.toml`
-//! replaces one text of it and says why the result is wrong. `tests/planted/score.txt` lists how many of the defects the
-//! checker finds in each family, how many the request prevents
-//! (`enforced` names the outcome with which the changed write still refuses), and each one that it misses. `KEYFORM_BLESS=1 cargo test -p keyform-language --test it
-//! planted` regenerates that file; review the difference like code.
+//! replaces one text of it and says why the result is wrong. `tests/planted/score.txt` lists how many of the defects
+//! the checker finds in each family, how many the request prevents (`enforced` names the outcome with which the changed
+//! write still refuses), and each one that it misses. In the family `not-decidable` are defects that differ from correct
+//! models only in what their author wanted, such as a record that a member of a club creates for another member.
+//! `KEYFORM_BLESS=1 cargo test -p keyform-check --test it planted` regenerates that file; review the difference like
+//! code.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

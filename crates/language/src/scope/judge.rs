@@ -288,12 +288,11 @@ impl<'a> Pass<'_, 'a> {
             if has.entity != wanted.entity {
                 return is_owner(has, self.domains.caller_parameters(guard.0));
             }
-            let demands = match (&has.condition, &wanted.condition) {
+            match (&has.condition, &wanted.condition) {
                 (_, None) => true,
                 (Some(has), Some(wanted)) => admitted::implies(self.model, has, wanted),
                 (None, Some(_)) => false,
-            };
-            demands
+            }
         })
     }
 

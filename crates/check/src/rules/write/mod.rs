@@ -29,7 +29,7 @@ mod w22_comparison_with_none;
 mod w23_unchecked_reference;
 mod w24_unreferenced_children;
 mod w25_personal_data_left;
-mod w26_change_not_in_read;
+mod w26_undelivered_change;
 mod w27_count_replaced;
 mod w30_unique_within_itself;
 mod w31_never_true;
@@ -41,6 +41,8 @@ mod w36_unlimited_decrease;
 mod w37_unheld_permission;
 
 use std::collections::BTreeMap;
+mod w28_copy_of_old_target;
+mod w29_unrelated_items;
 
 use crate::check::{Context, Rule};
 use keyform_language::schema::{Action, Entity, EntityId, FieldId, Model, Write};
@@ -72,7 +74,7 @@ pub(super) const RULES: &[&Rule] = &[
     &w23_unchecked_reference::RULE,
     &w24_unreferenced_children::RULE,
     &w25_personal_data_left::RULE,
-    &w26_change_not_in_read::RULE,
+    &w26_undelivered_change::RULE,
     &w27_count_replaced::RULE,
     &w30_unique_within_itself::RULE,
     &w31_never_true::RULE,
@@ -82,6 +84,8 @@ pub(super) const RULES: &[&Rule] = &[
     &w35_late_permission::RULE,
     &w36_unlimited_decrease::RULE,
     &w37_unheld_permission::RULE,
+    &w28_copy_of_old_target::RULE,
+    &w29_unrelated_items::RULE,
 ];
 
 /// Returns every action of every write whose entity is known and has a complete key.

@@ -10,6 +10,7 @@ use keyform_language::schema::{
 
 use keyform_language::scope::disjunct::{claim, equality};
 
+use super::belongs::{self, PlainId};
 use super::w15_missing_parent;
 
 pub(super) static RULE: Rule = Rule {
@@ -21,13 +22,14 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
-    // Code that calls a write with `allow system` knows its arguments.
-    let is_open = |write: &&Write| !matches!(write.allow, Some(Permission::System(_)));
-    for write in context.model.writes.iter().filter(is_open) {
+    let plain = belongs::plain_ids(context.model);
+    for write in context.model.writes.iter().filter(|write| write.batch.is_none()) {
         let lists = lists(&write.steps);
         for action in write.actions() {
-            let Some(id) = action.entity else { continue };
-            for (field, target, value) in references(context.model, id, action) {
+            // A counter may be ahead of what it counts for.
+            let is_counter = action.verb == Verb::Upsert && action.only_counts();
+            let Some(id) = action.entity.filter(|_| !is_counter) else { continue };
+            for (field, target, value) in references(context.model, &plain, id, action) {
                 let reference = Reference { model: context.model, write, action, target, value };
                 if is_given(value, &lists) && reference.is_checkable() && !reference.is_held() {
                     findings.push(reference.finding((id, field)));
@@ -37,9 +39,15 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Returns the references that a step stores, with their targets and values. References into the parent's partition are
-/// W15, and a `keep` states that the target may be missing.
-fn references<'a>(model: &Model, id: EntityId, action: &'a Action) -> Vec<(FieldId, EntityId, &'a Expr)> {
+/// Returns the references that a step stores, with their targets and values: each `ref`, and each field of a key with the
+/// name of another entity's id. References into the parent's partition are W15, and a `keep` states that the target may
+/// be missing.
+fn references<'a>(
+    model: &Model,
+    plain: &[PlainId],
+    id: EntityId,
+    action: &'a Action,
+) -> Vec<(FieldId, EntityId, &'a Expr)> {
     let entity = model.entity(id);
     let parents = w15_missing_parent::parents(model, id);
     let makes = matches!(action.verb, Verb::Create | Verb::Put | Verb::Upsert);
@@ -54,7 +62,8 @@ fn references<'a>(model: &Model, id: EntityId, action: &'a Action) -> Vec<(Field
         action.value_of(field).or_else(key)
     };
     let all = (0..entity.fields.len()).map(FieldId).filter_map(refers);
-    let apart = all.filter(|pair| !parents.contains(pair));
+    let plain = plain.iter().filter(|it| it.child == id && belongs::is_in_key(entity, it.field));
+    let apart = all.filter(|pair| !parents.contains(pair)).chain(plain.map(|it| (it.field, it.parent)));
     apart.filter_map(|(field, target)| Some((field, target, value(field)?))).collect()
 }
 
@@ -90,8 +99,13 @@ impl Reference<'_> {
     /// Returns true if the write may check the target. An item that is known by its id alone belongs to no scope of the
     /// caller, so a check of it would tell which ids exist (P01), unless the model says that these items are for all.
     fn is_checkable(&self) -> bool {
-        let is_scoped = self.model.entity(self.target).key_fields().len() > 1;
-        self.model.caller.is_none() || is_scoped || self.is_for_all()
+        self.is_in_scope() || self.is_for_all()
+    }
+
+    /// Returns true if no caller reaches the write, or if the target's key has more than its id.
+    fn is_in_scope(&self) -> bool {
+        let is_open = matches!(self.write.allow, Some(Permission::Public(_) | Permission::When(_)));
+        self.model.caller.is_none() || !is_open || self.model.entity(self.target).key_fields().len() > 1
     }
 
     /// Returns true if a pattern has `unscoped` for the target.
@@ -110,11 +124,14 @@ impl Reference<'_> {
             || self.write.allow.iter().filter_map(Permission::condition).any(|allow| self.is_permitted(allow))
     }
 
-    /// Returns true if a field with this value names the target: its own field, or a `ref` to it.
+    /// Returns true if a field with this value names the target: its own field, a `ref` to it, or a field with the name of
+    /// its id.
     fn names(&self, entity: EntityId, field: FieldId) -> bool {
         let of = self.model.entity(entity).field(field);
         let refers = matches!(of.kind, Type::Ref { entity: Some(target), .. } if target == self.target);
-        entity == self.target || refers
+        let target = self.model.entity(self.target);
+        let is_same = || target.id_field().is_some_and(|id| target.field(id).name == of.name);
+        entity == self.target || refers || is_same()
     }
 
     fn is_step_on_it(&self, other: &Action) -> bool {
@@ -191,15 +208,16 @@ impl Reference<'_> {
         let (entity, target) = (self.model.entity(id), self.model.entity(self.target));
         let (field, name) = (entity.field(field), &target.name);
         let message = format!("`{}` stores `{}` without checking that the {name} exists", self.write.name, field.name);
-        let is_scoped = self.model.caller.is_none() || target.key_fields().len() > 1;
-        let clause = if is_scoped { String::new() } else { format!(" and `unscoped {name} \"…\"`") };
+        let is_ref = matches!(field.kind, Type::Ref { .. });
+        let label = if is_ref { "refers to" } else { "names" };
+        let keep = if is_ref { "`keep` to the `ref`".to_owned() } else { format!("write `ref {name} keep`") };
+        let clause = if self.is_in_scope() { String::new() } else { format!(" and `unscoped {name} \"…\"`") };
         Diagnostic::warning(RULE.code, self.action.entity_span, message)
             .label(format!("nothing checks the {name}"))
-            .also(field.name_span, format!("refers to the {name}"))
+            .also(field.name_span, format!("{label} the {name}"))
             .note("A caller can name an item that does not exist, or that is being deleted.")
             .help(format!(
-                "add `check {name}(…) exists else …`{clause} to the same request, or `keep` to the `ref` if the target \
-                may be missing"
+                "add `check {name}(…) exists else …`{clause} to the same request, or {keep} if the target may be missing"
             ))
     }
 }

@@ -1,6 +1,6 @@
 //! W24: a delete leaves items behind that name the deleted item without a `ref`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::{Context, Rule};
 use crate::rules::show::listed;
@@ -20,13 +20,19 @@ pub(super) static RULE: Rule = Rule {
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     let model = context.model;
-    let mut children = belongs::plain_ids(model);
-    children.retain(|it| belongs::is_in_key(model.entity(it.child), it.field) || !expires(model, it.child));
+    let mut children: BTreeMap<EntityId, Vec<PlainId>> = BTreeMap::new();
+    for it in belongs::plain_ids(model) {
+        if belongs::is_in_key(model.entity(it.child), it.field) || !expires(model, it.child) {
+            children.entry(it.parent).or_default().push(it);
+        }
+    }
     for write in &model.writes {
         for action in write.actions().into_iter().filter(|action| action.verb == Verb::Delete) {
             let Some(root) = action.entity else { continue };
             let gone = context.plans.dependents.reach(root);
-            let left = children.iter().filter(|child| is_left(write, root, &gone, child)).copied().collect::<Vec<_>>();
+            let parents = std::iter::once(&root).chain(&gone);
+            let children = parents.filter_map(|parent| children.get(parent)).flatten().copied();
+            let left: Vec<PlainId> = children.filter(|child| is_left(write, root, &gone, child)).collect();
             if !left.is_empty() {
                 findings.push(finding(context, action, root, &left));
             }
@@ -41,11 +47,11 @@ fn expires(model: &Model, id: EntityId) -> bool {
     ttl.is_some_and(|ttl| entity.field_named(&ttl.value).is_some())
 }
 
-/// Returns true if a delete of an item of `root` removes the parent and not the child.
+/// Returns true if a delete of an item of `root` does not remove the child.
 fn is_left(write: &Write, root: EntityId, gone: &BTreeSet<EntityId>, it: &PlainId) -> bool {
     let is_deleted = |action: &&Action| action.verb == Verb::Delete && action.entity == Some(it.child);
     let is_gone = gone.contains(&it.child) || it.child == root || write.actions().iter().any(is_deleted);
-    (it.parent == root || gone.contains(&it.parent)) && !is_gone
+    !is_gone
 }
 
 fn finding(context: &Context<'_>, action: &Action, root: EntityId, left: &[PlainId]) -> Diagnostic {

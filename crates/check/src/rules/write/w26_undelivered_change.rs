@@ -1,19 +1,21 @@
-//! W26: a change is sent to a live read that cannot contain it.
+//! W26: an `on` line names a change that is never delivered.
 
 use crate::check::{Context, Rule};
 use keyform_language::diagnostic::{Code, Diagnostic, Severity};
+use keyform_language::document::ast::Event;
 use keyform_language::schema::{Consumer, Entity, EntityId, FieldId, Read, Result as ReadResult, Target, Test};
 
 pub(super) static RULE: Rule = Rule {
     code: Code("W26"),
     severity: Severity::Error,
-    title: "a change is sent to a live read that cannot contain it",
+    title: "an `on` line names a change that is never delivered",
     page: include_str!("../../../../../docs/rules/W26.md"),
     find,
 };
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     for consumer in &context.model.consumers {
+        findings.extend(never_expires(context, consumer));
         let (Some(entity), Target::Live(Some(read), fields)) = (consumer.entity, &consumer.target) else { continue };
         let read = context.model.read(*read);
         if read.result.is_broken() {
@@ -25,6 +27,22 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
             findings.push(elsewhere(context, entity, consumer, read));
         }
     }
+}
+
+/// Reports `expire` of an entity without the table's TTL attribute.
+fn never_expires(context: &Context<'_>, consumer: &Consumer) -> Option<Diagnostic> {
+    let entity = consumer.entity.map(|id| context.model.entity(id))?;
+    let table = context.model.table(entity.table?);
+    let has_ttl = table.ttl.as_ref().is_some_and(|ttl| entity.field_named(&ttl.value).is_some());
+    if has_ttl || !consumer.events.contains(&Event::Expire) {
+        return None;
+    }
+    let message = format!("items of {} never expire", entity.name);
+    let finding = Diagnostic::error(RULE.code, consumer.span, message).also(entity.name_span, "has no TTL attribute");
+    Some(finding.help(match &table.ttl {
+        Some(ttl) => format!("add the field `{}: epoch` to {}, or remove `expire`", ttl.value, entity.name),
+        None => format!("add `ttl` to table {} and its field to {}, or remove `expire`", table.name, entity.name),
+    }))
 }
 
 fn elsewhere(context: &Context<'_>, id: EntityId, consumer: &Consumer, read: &Read) -> Diagnostic {
