@@ -1,5 +1,6 @@
 //! Integration tests of the language.
 
+mod cost;
 mod document;
 mod editor;
 mod explain;
@@ -11,6 +12,7 @@ mod names;
 mod plans;
 mod planted;
 mod readings;
+mod repairs;
 mod rules;
 mod scalars;
 mod schema;
