@@ -8,7 +8,7 @@ use serde::Serialize;
 use keyform_language::plan::{Filter, ReadPlan, RequestKind};
 use keyform_language::schema::{EntityId, Model, Read, Result};
 
-use super::size;
+use super::{partition, size};
 
 const READ_STEP_BYTES: u64 = 4 * 1024;
 /// Maximum bytes that one Query or Scan reads.
@@ -36,7 +36,23 @@ pub struct ReadCost {
 /// Estimates the cost of one call from the declared volumes.
 #[must_use]
 pub fn read(model: &Model, read: &Read, plan: &ReadPlan) -> ReadCost {
-    let range = Range::of(model, plan);
+    estimate(read, plan, Range::of(model, plan))
+}
+
+/// Estimates the cost of one call that reads the largest partition, or `None` if no figure tells how large that is. Only
+/// items of the returned entities count.
+#[must_use]
+pub fn largest(model: &Model, read: &Read, plan: &ReadPlan) -> Option<ReadCost> {
+    let mut range = Range { items: 0, bytes: 0, wanted: 0, assumed: false };
+    for &id in &plan.returns {
+        let partition = partition::of(model, id, plan.index);
+        let count = partition.max.unwrap_or(if partition.assumed { 0.0 } else { partition.mean });
+        range.add_items(model, plan, id, (count.round() as u64, false));
+    }
+    (range.items > 0).then(|| estimate(read, plan, range))
+}
+
+fn estimate(read: &Read, plan: &ReadPlan, range: Range) -> ReadCost {
     let yielded = yielded(&range, plan);
     let items = examined(read, plan, &range, yielded);
     let mean = range.bytes.checked_div(range.items).unwrap_or(0);
@@ -75,8 +91,11 @@ impl Range {
     }
 
     fn add(&mut self, model: &Model, plan: &ReadPlan, id: EntityId) {
+        self.add_items(model, plan, id, count(model, plan, id));
+    }
+
+    fn add_items(&mut self, model: &Model, plan: &ReadPlan, id: EntityId, (count, guessed): (u64, bool)) {
         let entity = model.entity(id);
-        let (count, guessed) = count(model, plan, id);
         let (whole, sized) = size::item(model, entity);
         let bytes =
             plan.index.map_or(whole, |index| size::in_index(model, entity, model.table(plan.table).index_at(index)));
@@ -105,7 +124,10 @@ fn count(model: &Model, plan: &ReadPlan, id: EntityId) -> (u64, bool) {
         RequestKind::BatchGet => (plan.page.unwrap_or(25), true),
         RequestKind::Scan => (volume.items.unwrap_or(1_000), volume.items.is_none()),
         RequestKind::Query if plan.unique && !plan.count && plan.returns == [id] => (1, false),
-        RequestKind::Query => (volume.per_partition.unwrap_or(10), volume.per_partition.is_none()),
+        RequestKind::Query => {
+            let partition = partition::of(model, id, plan.index);
+            (partition.mean.round().max(1.0) as u64, partition.assumed)
+        }
     }
 }
 

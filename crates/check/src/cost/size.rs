@@ -105,6 +105,29 @@ fn value(kind: &Type) -> u64 {
     }
 }
 
+/// Returns the most bytes that a field can have by its bounds; what has no bound counts as nothing.
+#[must_use]
+pub fn field_max(field: &Field) -> u64 {
+    (field.name.len() as u64).saturating_add(value_max(&field.kind))
+}
+
+fn value_max(kind: &Type) -> u64 {
+    let most = |max: Option<i64>| max.map_or(0, i64::unsigned_abs);
+    let kind = kind.resolved();
+    match kind {
+        // A character outside of ASCII has up to four bytes.
+        Type::Scalar(_, bounds) if kind.free_text().is_some() => most(bounds.max).saturating_mul(4),
+        Type::Scalar(_, bounds) if kind.characters().is_some() || kind.is_bytes() => most(bounds.max),
+        Type::List(of, bounds) | Type::Map(of, bounds) => {
+            most(bounds.max).saturating_mul(value_max(of).saturating_add(1 + key_of(kind))).saturating_add(3)
+        }
+        Type::Set(of, bounds) => most(bounds.max).saturating_mul(value_max(of)),
+        Type::Record(fields) => fields.iter().map(field_max).fold(3, u64::saturating_add),
+        Type::Scalar(..) | Type::OneOf(_) | Type::Unknown => value(kind),
+        Type::Json | Type::Ref { .. } | Type::Copy { .. } => 0,
+    }
+}
+
 /// Returns the assumed bytes of a map key; 0 for other types.
 fn key_of(kind: &Type) -> u64 {
     if matches!(kind.resolved(), Type::Map(..)) { 8 } else { 0 }

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use keyform_language::schema::{IndexId, Model, Table, TableId};
 
+use super::partition;
 use super::size::{self, OVERHEAD_BYTES};
 
 /// Storage of a table.
@@ -67,10 +68,11 @@ pub fn table(model: &Model, id: TableId) -> TableStorage {
 
 fn index(model: &Model, id: TableId, table: &Table, index: IndexId) -> IndexStorage {
     let line = table.index_at(index);
-    let within = model.entities_of(id).filter(|(_, entity)| entity.key_of(Some(index)).is_some());
+    let within = model.entities_of(id).filter_map(|(_, entity)| Some((entity, entity.key_of(Some(index))?)));
     let (mut items, mut bytes) = (0, 0);
-    for (_, entity) in within {
-        let count = entity.volume.items.unwrap_or(0);
+    for (entity, key) in within {
+        let (share, _) = partition::share(entity, key);
+        let count = (entity.volume.items.unwrap_or(0) as f64 * share).round() as u64;
         items += count;
         bytes += count * (size::in_index(model, entity, line) + OVERHEAD_BYTES);
     }

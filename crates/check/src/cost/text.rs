@@ -21,7 +21,7 @@ pub fn text(report: &Report) -> String {
     }
     line(
         &mut out,
-        format_args!("\nTotal for a month of thirty days at the given rates: {}", dollars(report.month_dollars)),
+        format_args!("\nTotal for a month of thirty days at the peak rates: {}", dollars(report.month_dollars)),
     );
     line(&mut out, format_args!("* based on an assumed value: declare `volume` for an exact one"));
     out

@@ -1,16 +1,22 @@
 //! Units of one call of a write, on the table and on each of its indexes.
 //!
 //! A write pays for the larger of the item before and after, in steps of 1 KB, and twice in a transaction. A guard that
-//! the request carries pays like an action. An index
-//! pays for its entry: once when the entry is added or removed or a projected attribute changes, twice when its key
-//! changes, and nothing otherwise.
+//! the request carries pays like an action. An index pays for its entry: once when the entry is added or removed or a
+//! projected attribute changes, twice when its key changes, and nothing otherwise. An optional field in the key of a
+//! sparse index is set or removed, so the entry is added or removed.
+//!
+//! The steps of a `for` count as often as it runs on average: for the items that its read returns, or for half of the
+//! elements that an argument may have.
 
 use serde::Serialize;
 
 use keyform_language::plan::{PlannedAction, Role, WritePlan};
-use keyform_language::schema::{Action, Entity, EntityKey, FieldId, GuardId, Index, Model, Write, WriteStep};
+use keyform_language::schema::{
+    Action, Entity, EntityKey, Expr, ExprKind, FieldId, For, GuardId, Index, Let, Model, Origin, ValuePath, Write,
+    WriteStep,
+};
 
-use super::size;
+use super::{partition, size};
 
 const WRITE_STEP_BYTES: u64 = 1024;
 /// Write units of a sentinel: it holds little more than its key.
@@ -50,15 +56,16 @@ pub struct IndexCost {
     pub entries: u64,
 }
 
-/// Estimates one call, with every `for` at its maximum.
+/// Estimates one call, with every `for` at its mean.
 #[must_use]
 pub fn write(model: &Model, write: &Write, plan: &WritePlan) -> WriteCost {
     let factor = if plan.is_transaction_of_callers() { 2.0 } else { 1.0 };
     let mut cost = WriteCost::default();
     let mut plain = 0.0;
     for planned in &plan.actions {
-        let Some((action, times)) = find(&write.steps, &planned.step, 1) else { continue };
-        plain += times as f64 * add(model, planned, action, times, factor, &mut cost);
+        let Some((action, times)) = find((model, write), &write.steps, &planned.step, Times::ONCE) else { continue };
+        cost.assumed |= times.assumed;
+        plain += times.count as f64 * add(model, planned, action, times.count, factor, &mut cost);
     }
     for guard in plan.checks() {
         add_check(model, guard, factor, &mut cost);
@@ -76,11 +83,48 @@ fn add_check(model: &Model, guard: GuardId, factor: f64, cost: &mut WriteCost) {
     cost.assumed |= assumed;
 }
 
+/// Number of runs of a step.
+#[derive(Clone, Copy)]
+struct Times {
+    count: u64,
+    assumed: bool,
+}
+
+impl Times {
+    const ONCE: Self = Self { count: 1, assumed: false };
+
+    /// Multiplies by the mean number of elements of a `for`.
+    fn each(self, (model, write): (&Model, &Write), each: &For) -> Self {
+        let max = each.max.unwrap_or(1);
+        match mean_of_read(model, write, each) {
+            Some(mean) => {
+                let count = (mean.mean.round() as u64).clamp(1, max.max(1));
+                Self { count: self.count * count, assumed: self.assumed || mean.assumed }
+            }
+            None => Self { count: self.count * max.div_ceil(2), assumed: self.assumed || max > 1 },
+        }
+    }
+}
+
+/// Returns the items that the read of a `for` returns; `None` if the list is not read.
+fn mean_of_read(model: &Model, write: &Write, each: &For) -> Option<partition::Partition> {
+    let ExprKind::ValuePath(ValuePath { origin: Origin::Let { number, .. }, path }) = &each.list.kind else {
+        return None;
+    };
+    let read = model.read(write.lets.get(*number).filter(|_| path.is_empty()).and_then(Let::read)?);
+    let index = read.via.as_ref().and_then(|(_, _, index)| *index);
+    let mut mean = partition::of(model, *read.result.entities().first()?, index);
+    if let Some(page) = &read.page {
+        mean.mean = mean.mean.min(page.value as f64);
+    }
+    Some(mean)
+}
+
 /// Returns the action at a path through `for`s, and the number of times it runs.
-fn find<'a>(steps: &'a [WriteStep], path: &[usize], times: u64) -> Option<(&'a Action, u64)> {
+fn find<'a>(of: (&Model, &Write), steps: &'a [WriteStep], path: &[usize], times: Times) -> Option<(&'a Action, Times)> {
     match (steps.get(*path.first()?)?, path.len()) {
         (WriteStep::Action(action), 1) => Some((action, times)),
-        (WriteStep::For(each), _) => find(&each.steps, &path[1..], times * each.max.unwrap_or(1)),
+        (WriteStep::For(each), _) => find(of, &each.steps, &path[1..], times.each(of, each)),
         (WriteStep::Action(_), _) => None,
     }
 }
@@ -125,18 +169,26 @@ fn add_indexes(model: &Model, entity: &Entity, role: Role, action: &Action, coun
 #[must_use]
 pub fn entries(entity: &Entity, key: &EntityKey, index: &Index, role: Role, action: &Action) -> u64 {
     match role {
-        Role::Put | Role::Delete => 1,
+        Role::Put => u64::from(key.fields().all(|field| is_filled(entity, action, field))),
+        Role::Delete => 1,
         Role::Check | Role::Claim(_) | Role::Release(_) | Role::Intend => 0,
         Role::Update => {
             let changed: Vec<FieldId> = action.changes.iter().filter_map(|change| change.field).collect();
             let key_fields: Vec<FieldId> = key.fields().collect();
-            if changed.iter().any(|field| key_fields.contains(field)) {
-                2
+            let mut moved = changed.iter().filter(|field| key_fields.contains(field)).peekable();
+            if moved.peek().is_some() {
+                if index.sparse && moved.all(|field| entity.field(*field).optional) { 1 } else { 2 }
             } else {
                 u64::from(changed.iter().any(|&field| is_copied(entity, index, field)))
             }
         }
     }
+}
+
+/// Returns true if a new item has the field: it is required, or the action sets it.
+fn is_filled(entity: &Entity, action: &Action, field: FieldId) -> bool {
+    let is_none = |value: &Expr| matches!(value.kind, ExprKind::None);
+    !entity.field(field).optional || action.value_of(field).is_some_and(|value| !is_none(value))
 }
 
 fn is_copied(entity: &Entity, index: &Index, field: FieldId) -> bool {

@@ -1,6 +1,7 @@
 //! Integration tests of the checker.
 
 mod belonging;
+mod cost;
 mod editor;
 mod explain;
 mod golden;
@@ -12,6 +13,7 @@ mod names;
 mod plans;
 mod planted;
 mod readings;
+mod repairs;
 mod rules;
 mod scopes;
 mod systems;

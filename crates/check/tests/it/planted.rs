@@ -83,6 +83,16 @@ fn model(path: &Path) -> Planted {
     Planted { name, text, variants: variants.variant }
 }
 
+/// Returns the text of every variant with its name.
+pub(crate) fn texts() -> Vec<(String, String)> {
+    let of_model = |planted: Planted| {
+        let text = |variant: &Variant| planted.text.replacen(&variant.replace, &variant.with, 1);
+        let named = |variant: &Variant| (format!("{}/{}", planted.name, variant.name), text(variant));
+        planted.variants.iter().map(named).collect::<Vec<_>>()
+    };
+    models().into_iter().flat_map(of_model).collect()
+}
+
 fn is_serious(finding: &Diagnostic) -> bool {
     finding.severity != Severity::Note && !finding.code.0.starts_with('L')
 }

@@ -10,9 +10,10 @@ use keyform_language::diagnostic::Severity;
 use keyform_language::document::{self, json};
 
 /// Models with the notes that each yields.
-const MODELS: [(&str, &str); 6] = [
+const MODELS: [(&str, &str); 7] = [
     ("booking", "T06"),
     ("catalogue", ""),
+    ("jobs", "A15 T06"),
     ("ledger", "T06 V12"),
     ("saas", "T06 V02 V12"),
     ("sensors", "T06 V12"),

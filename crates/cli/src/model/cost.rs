@@ -14,8 +14,9 @@ use crate::output;
 use super::{file, source};
 
 const MORE: &str = "Units, pages and index writes follow from the plans; rates come from the patterns (`400/s`), \
-    sizes and counts from `volume`. A month has thirty days, and a rate holds all month. Missing values are assumed \
-    and marked with a star.";
+    sizes and counts from `volume`. Rates are peak rates, and the estimate is that of a month of thirty days at the \
+    peak: an upper limit. A `for` counts with its mean number of elements. Missing values are assumed and marked with \
+    a star.";
 
 pub(super) fn command() -> Command {
     Command::new("cost")

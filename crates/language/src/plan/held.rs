@@ -44,8 +44,24 @@ pub struct HeldGuard {
     pub is_merged: bool,
 }
 
-/// Returns the entities that a guard or an `allow` reads.
-pub(super) fn authority(model: &Model) -> BTreeSet<EntityId> {
+/// What decides about permissions in a model.
+pub(super) struct Authority {
+    /// Entities that a guard or an `allow` reads.
+    entities: BTreeSet<EntityId>,
+    /// Claims that another claim follows in the key of some guard: they name a tenant, not the caller.
+    refined: BTreeSet<usize>,
+}
+
+/// Returns the entities and claims that decide about permissions.
+pub(super) fn authority(model: &Model) -> Authority {
+    let mut refined = BTreeSet::new();
+    for claims in model.guards.iter().map(|guard| claims(model, guard, &[])) {
+        refined.extend(claims.iter().copied().filter(|claim| claims.last().is_some_and(|last| last != claim)));
+    }
+    Authority { entities: entities(model), refined }
+}
+
+fn entities(model: &Model) -> BTreeSet<EntityId> {
     let mut found: BTreeSet<EntityId> = model.guards.iter().filter_map(|guard| guard.entity).collect();
     let reads = model.reads.iter().map(|read| read.allow.as_ref());
     for allow in reads.chain(model.writes.iter().map(|write| write.allow.as_ref())) {
@@ -60,7 +76,7 @@ pub(super) fn authority(model: &Model) -> BTreeSet<EntityId> {
 }
 
 /// Returns the guards that the request of a write carries.
-pub(super) fn guards(model: &Model, authority: &BTreeSet<EntityId>, write: &Write, plan: &WritePlan) -> Vec<HeldGuard> {
+pub(super) fn guards(model: &Model, authority: &Authority, write: &Write, plan: &WritePlan) -> Vec<HeldGuard> {
     let Some(Permission::When(condition)) = &write.allow else { return Vec::new() };
     let mut held: Vec<HeldGuard> = Vec::new();
     condition.walk(&mut |part| {
@@ -79,14 +95,14 @@ pub(super) fn guards(model: &Model, authority: &BTreeSet<EntityId>, write: &Writ
 /// Decides when a guard of a write must hold: the table above.
 fn hold(
     model: &Model,
-    authority: &BTreeSet<EntityId>,
+    authority: &Authority,
     write: &Write,
     plan: &WritePlan,
     (guard, arguments): (&Guard, &[Expr]),
 ) -> Hold {
     let is_grave = plan.cascades() || write.actions().into_iter().any(|action| is_grave(model, authority, action));
     let is_asked = match write.timing {
-        Timing::Unstated => is_grave && is_of_caller(model, guard, arguments),
+        Timing::Unstated => is_grave && is_of_caller(model, authority, guard, arguments),
         Timing::Held(_) => true,
         Timing::Before { .. } => false,
     };
@@ -113,9 +129,9 @@ pub fn unholdable(write: &Write, guard: &Guard) -> Option<Unholdable> {
 }
 
 /// Returns whether an action changes an authority item, money, or a counted quota.
-fn is_grave(model: &Model, authority: &BTreeSet<EntityId>, action: &Action) -> bool {
+fn is_grave(model: &Model, authority: &Authority, action: &Action) -> bool {
     let Some(id) = action.entity.filter(|_| action.verb != Verb::Check) else { return false };
-    authority.contains(&id) || action.changes.iter().any(|change| spends(model, id, action, change))
+    authority.entities.contains(&id) || action.changes.iter().any(|change| spends(model, id, action, change))
 }
 
 fn spends(model: &Model, entity: EntityId, action: &Action, change: &Change) -> bool {
@@ -135,12 +151,8 @@ fn spends(model: &Model, entity: EntityId, action: &Action, change: &Change) -> 
 
 /// Returns whether a guard's item belongs to one caller: its key has a claim that no other claim makes more precise.
 /// `Tenant(caller.tenant_id)` is shared if there is a guard on `User(caller.tenant_id, caller.user_id)`.
-fn is_of_caller(model: &Model, guard: &Guard, arguments: &[Expr]) -> bool {
-    let all: Vec<Vec<usize>> = model.guards.iter().map(|guard| claims(model, guard, &[])).collect();
-    let is_refined = |claim: &usize| {
-        all.iter().any(|claims| claims.contains(claim) && claims.last().is_some_and(|last| last != claim))
-    };
-    claims(model, guard, arguments).iter().any(|claim| !is_refined(claim))
+fn is_of_caller(model: &Model, authority: &Authority, guard: &Guard, arguments: &[Expr]) -> bool {
+    claims(model, guard, arguments).iter().any(|claim| !authority.refined.contains(claim))
 }
 
 /// Returns the claims in the key of a guard's item, in the order of the key. A claim may be an argument of the call.

@@ -7,12 +7,13 @@
 //!    `loose` finds values that may continue beyond their place in a key.
 //! 2. `range` turns a range of a field into a range of the key that contains exactly the same items.
 //! 3. `read` plans one read through one key; `collection` joins the entities of a read that returns several.
-//! 4. `overlap` computes which entities a key condition can match, `unique` whether it can match more than one item,
+//! 4. `overlap` computes which entities a key condition can match, among those that `beginnings` finds, `unique` whether it can match more than one item,
 //!    and `order` the order of the items.
 //! 5. `dependent` finds the items that a delete of their parent removes, or that refuse it.
 //! 6. `write` counts the actions of a write, including the sentinels of unique fields; `outline` precomputes the
 //!    attributes of the items it puts. `held` decides which guards the request carries.
 
+mod beginnings;
 mod bound;
 mod collection;
 mod dependent;
@@ -33,6 +34,7 @@ use crate::document::ast::Presence;
 use crate::schema::{EntityId, FieldId, Format, IndexId, Model, TableId};
 use crate::span::Span;
 
+pub use beginnings::Beginnings;
 pub use dependent::{Dependent, Dependents, Finder, Found, OnDelete, is_reusable, referred_fields, remaining_name};
 pub use held::{HeldGuard, Hold, Unholdable, unholdable};
 pub(crate) use loose::may_continue;
@@ -151,6 +153,17 @@ pub struct BoundKey {
     pub parts: Vec<BoundPart>,
 }
 
+impl BoundKey {
+    /// Returns the literal text before the first argument.
+    fn beginning(&self) -> String {
+        let texts = self.parts.iter().map_while(|part| match part {
+            BoundPart::Text(text) => Some(text.as_str()),
+            BoundPart::Argument { .. } => None,
+        });
+        texts.collect()
+    }
+}
+
 /// A piece of a bound key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BoundPart {
@@ -174,6 +187,14 @@ pub struct SortCondition {
     pub equal: Vec<BoundKey>,
     /// Range of the last limited attribute.
     pub range: Option<SortRange>,
+}
+
+impl SortCondition {
+    /// Returns the literal text with which every matching first attribute begins.
+    fn beginning(&self) -> String {
+        let of_range = || self.range.as_ref().and_then(SortRange::prefix);
+        self.equal.first().cloned().or_else(of_range).map(|key| key.beginning()).unwrap_or_default()
+    }
 }
 
 /// Range of a sort key attribute. The template's prefix closes every open end: `MSG#` ends before `MSG$`.

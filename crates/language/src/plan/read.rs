@@ -455,14 +455,19 @@ impl<'a> Pass<'a> {
 
     /// Returns the entities of the table that the condition can match.
     fn matched(&self, condition: &Condition, texts: Texts) -> Vec<EntityId> {
-        let meets = |entity: &crate::schema::Entity| {
+        let meets = |id: &EntityId| {
+            let entity = self.model.entity(*id);
             entity.key_of(self.index).is_some_and(|key| {
                 self.is_whole(key)
                     && overlap::partition(self.read, &condition.partition, entity, key, texts)
                     && overlap::sort(self.read, &condition.sort, entity, key, texts)
             })
         };
-        self.model.entities_of(self.table).filter(|(_, entity)| meets(entity)).map(|(id, _)| id).collect()
+        let partition = condition.partition.first().map(BoundKey::beginning).unwrap_or_default();
+        let sort = condition.sort.beginning();
+        let mut met = self.model.beginnings().candidates((self.table, self.index), &partition, &sort);
+        met.retain(meets);
+        met
     }
 
     /// Returns true if the entity fills every attribute of the key; otherwise its items are not in the index.

@@ -24,7 +24,10 @@ pub mod relation;
 pub mod resolve;
 pub mod words;
 
+use std::sync::OnceLock;
+
 use crate::document::ast;
+use crate::plan::Beginnings;
 use crate::span::Span;
 
 pub use change::{Consumer, Evolution, Target};
@@ -65,6 +68,8 @@ pub struct Model {
     pub evolutions: Vec<Evolution>,
     /// Warnings that the author suppresses, each with its scope.
     pub allows: Vec<Allow>,
+    /// Beginnings of the keys, computed when the first read is planned.
+    pub(crate) beginnings: OnceLock<Beginnings>,
 }
 
 /// The `caller` declaration: claims of a verified token.
@@ -154,6 +159,11 @@ impl Model {
     /// Iterates over the ids of all entities.
     pub fn entity_ids(&self) -> impl Iterator<Item = EntityId> + use<> {
         (0..self.entities.len()).map(EntityId)
+    }
+
+    /// Returns the beginnings of the keys.
+    pub(crate) fn beginnings(&self) -> &Beginnings {
+        self.beginnings.get_or_init(|| Beginnings::of(self))
     }
 
     /// Returns the entity with this name.

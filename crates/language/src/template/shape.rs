@@ -49,6 +49,12 @@ impl<'a> Shape<'a> {
         })
     }
 
+    /// Builds the shape of a literal text.
+    #[must_use]
+    pub fn text(text: &str) -> Self {
+        Self { pieces: vec![Piece { field: None, language: Language::text(text) }] }
+    }
+
     /// Builds the shape of a template over the parameters of a read.
     #[must_use]
     pub fn of_parameters(template: &Template, parameters: &'a [Parameter]) -> Option<Self> {

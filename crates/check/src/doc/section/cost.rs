@@ -9,7 +9,7 @@ use super::code;
 pub(crate) fn write(report: &Report, page: &mut Page) {
     page.heading(2, "Costs");
     page.paragraph(format!(
-        "Units of one call, and dollars for a month of thirty days at the given rates; prices of {}, {}. A star marks \
+        "Units of one call, and dollars for a month of thirty days at the peak rates; prices of {}, {}. A star marks \
         values that are based on an assumption.",
         report.prices.region, report.prices.date
     ));

@@ -5,7 +5,7 @@ use keyform_language::diagnostic::{Code, Diagnostic, Severity};
 use keyform_language::document::ast::Verb;
 use keyform_language::schema::limit;
 use keyform_language::schema::relation::{Relation, relation};
-use keyform_language::schema::{Change, ChangeKind, Expr, Field, Type, words};
+use keyform_language::schema::{Change, ChangeKind, Expr, ExprKind, Field, Origin, Type, ValuePath, words};
 
 use super::site::{Site, Source, sites, stored_values};
 
@@ -52,10 +52,26 @@ fn misfit<'a>(
         other => other,
     };
     match (relation(kind, &target), typed.source) {
+        (Relation::Wider, Source::Argument) if is_named_otherwise(site, expr, kind, &target) => {
+            Some(disjoint(site, field, expr, kind, &target))
+        }
         (Relation::Within, _) | (Relation::Wider, Source::Argument) => None,
         (Relation::Disjoint, _) => Some(disjoint(site, field, expr, kind, &target)),
         (Relation::Wider, Source::Model) => Some(wider(site, field, expr, kind, &target)),
     }
+}
+
+/// Returns true for an argument whose type is another one on purpose: a parameter that is named after a field of free
+/// text, or is declared as a `slug` or an address, is no id and no time.
+fn is_named_otherwise<'a>(site: &Site<'a>, expr: &'a Expr, kind: &Type, target: &Type) -> bool {
+    let ExprKind::ValuePath(ValuePath { origin: Origin::Parameter(number), path }) = &expr.kind else { return false };
+    let is_declared = site.write.parameters.get(*number).is_none_or(|parameter| parameter.declared);
+    let has_form = |kind: &Type| kind.is_text() && kind.characters().is_none() && kind.scalar().is_some();
+    path.is_empty()
+        && has_form(target)
+        && !has_form(kind)
+        && kind.is_text()
+        && (!is_declared || kind.free_text().is_none())
 }
 
 /// Reports a key of an `upsert`, which stores it, whose type is not within that of its field.

@@ -1,5 +1,6 @@
-//! Rules D01 to D13: values fit the types of their fields.
+//! Rules D01 to D16: values fit the types of their fields.
 
+mod comparison;
 mod d01_value_of_another_type;
 mod d02_literal_out_of_bounds;
 mod d03_default_does_not_fit;
@@ -13,6 +14,9 @@ mod d10_managed_field_assigned;
 mod d11_label_lowered;
 mod d12_secret_searched;
 mod d13_condition_as_value;
+mod d14_value_outside_enumeration;
+mod d15_comparison_of_unlike_values;
+mod d16_id_of_another_entity;
 mod label;
 mod site;
 
@@ -33,4 +37,7 @@ pub(super) const RULES: &[&Rule] = &[
     &d11_label_lowered::RULE,
     &d12_secret_searched::RULE,
     &d13_condition_as_value::RULE,
+    &d14_value_outside_enumeration::RULE,
+    &d15_comparison_of_unlike_values::RULE,
+    &d16_id_of_another_entity::RULE,
 ];

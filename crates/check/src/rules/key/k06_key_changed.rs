@@ -3,7 +3,7 @@
 use crate::check::{Context, Rule};
 use keyform_language::diagnostic::{Code, Diagnostic, Severity};
 use keyform_language::document::ast::Verb;
-use keyform_language::schema::{Action, Change, Entity};
+use keyform_language::schema::{Action, Change, Entity, FieldId};
 
 use super::field_places;
 use crate::rules::show;
@@ -47,10 +47,31 @@ fn finding(entity: &Entity, change: &Change) -> Option<Diagnostic> {
         }
         None => finding,
     };
-    let fields: Vec<&str> = entity.key_fields().into_iter().map(|field| entity.field(field).name.as_str()).collect();
-    Some(finding.help(format!(
-        "move the item in one transaction: `delete {0}({1})` and `create {0} {{ {name} = … }}`",
+    Some(finding.help(repair(entity, id)))
+}
+
+/// Describes the move of an item with all its fields. The delete tests what was read, so that no change in between is
+/// lost.
+fn repair(entity: &Entity, moved: FieldId) -> String {
+    let name = |id: FieldId| entity.field(id).name.as_str();
+    let keys = entity.key_fields();
+    let arguments = keys.iter().map(|&id| name(id)).collect::<Vec<_>>().join(", ");
+    let is_set = |id: FieldId| {
+        let flags = &entity.field(id).flags;
+        flags.created.is_none() && flags.updated.is_none() && flags.version.is_none()
+    };
+    let others: Vec<FieldId> = (0..entity.fields.len()).map(FieldId).filter(|id| !keys.contains(id)).collect();
+    let version = others.iter().copied().find(|&id| entity.field(id).flags.version.is_some());
+    let tested: Vec<FieldId> =
+        version.map_or_else(|| others.iter().copied().filter(|&id| is_set(id)).collect(), |version| vec![version]);
+    let tests = tested.iter().map(|&id| format!("{0} = old.{0}", name(id))).collect::<Vec<_>>().join(" and ");
+    let condition = if tests.is_empty() { String::new() } else { format!(" if {tests} else Changed") };
+    let kept = keys.iter().copied().filter(|&id| id != moved).chain(others.iter().copied().filter(|&id| is_set(id)));
+    let kept: String = kept.map(|id| format!(", {0} = old.{0}", name(id))).collect();
+    format!(
+        "read the item (`let old = …`) and move it in one transaction: `delete {0}({arguments}){condition}` and \
+        `create {0} {{ {1} = …{kept} }}`",
         entity.name,
-        fields.join(", ")
-    )))
+        name(moved)
+    )
 }

@@ -43,31 +43,56 @@ fn unordered(context: &Context<'_>, keyed: Keyed<'_>, place: (FieldId, Format, S
         return None;
     }
     let read = reading::relies_on_order(context, keyed.id, keyed.key.index, id)?;
-    Some(finding(keyed, field, order, span, read))
+    Some(finding(keyed, (field, format, order), span, read))
 }
 
-fn finding(keyed: Keyed<'_>, field: &Field, order: Order, span: Span, read: &Read) -> Diagnostic {
+fn finding(keyed: Keyed<'_>, (field, format, order): (&Field, Format, Order), span: Span, read: &Read) -> Diagnostic {
     let name = &field.name;
     let message = match order {
         Order::TooNarrow => format!("`{name}` can be wider than its padding, and then sorts before smaller numbers"),
         _ => format!("`{name}` has no fixed width in the key, so 10 sorts before 9"),
     };
-    Diagnostic::warning(RULE.code, keyed.place_of(span), message)
+    let (help, placeholder) = repair(field, format);
+    let finding = Diagnostic::warning(RULE.code, keyed.place_of(span), message)
         .also(read.name_span, "relies on its order")
         .also(field.type_span, "its type")
-        .help(repair(field, order))
+        .help(help);
+    match placeholder.filter(|_| keyed.key.written) {
+        Some(placeholder) => finding.edit(span, placeholder),
+        None => finding,
+    }
 }
 
-fn repair(field: &Field, order: Order) -> String {
+/// Returns the correction, and the placeholder that applies it if the type already has bounds.
+fn repair(field: &Field, format: Format) -> (String, Option<String>) {
     let name = &field.name;
-    match (field.kind.time().map(|time| time.resolution), order) {
-        (Some(Resolution::Seconds), _) => format!("write `{{{name}:s}}`, always 10 digits, or make it a `timestamp`"),
-        (Some(Resolution::Milliseconds), _) => {
-            format!("write `{{{name}:ms}}`, always 13 digits, or make it a `timestamp`")
+    let certain = |placeholder: String, why: &str| (format!("write `{placeholder}`{why}"), Some(placeholder));
+    match field.kind.time().map(|time| time.resolution) {
+        Some(Resolution::Seconds) => certain(format!("{{{name}:s}}"), ", always 10 digits, or make it a `timestamp`"),
+        Some(Resolution::Milliseconds) => {
+            certain(format!("{{{name}:ms}}"), ", always 13 digits, or make it a `timestamp`")
         }
-        (_, Order::TooNarrow) => {
-            format!("limit `{name}` to what its padding holds: `int(0..999999)` for `pad(6)`")
-        }
-        _ => format!("write `{{{name}:pad(10)}}` and limit it to 0 or more, or make it a number attribute of its own"),
+        Some(Resolution::Mixed | Resolution::Days) | None => match digits(field) {
+            Some(digits) => certain(format!("{{{name}:pad({digits})}}"), ""),
+            None => (bounded(field, format), None),
+        },
     }
+}
+
+/// Returns the width of the largest value of a type without negative numbers.
+fn digits(field: &Field) -> Option<usize> {
+    let bounds = field.kind.value_bounds().filter(|bounds| bounds.min.is_some_and(|min| min >= 0))?;
+    bounds.max.map(|max| max.to_string().len())
+}
+
+/// Digits that the help suggests for a number without bounds.
+const DIGITS_ASSUMED: usize = 10;
+
+/// Suggests bounds, and the padding that holds them.
+fn bounded(field: &Field, format: Format) -> String {
+    let name = &field.name;
+    let padded = if let Format::Pad(digits) = format { digits as usize } else { DIGITS_ASSUMED };
+    let max = field.kind.value_bounds().and_then(|bounds| bounds.max).filter(|max| *max > 0);
+    let most = max.map_or_else(|| "9".repeat(padded), |max| max.to_string());
+    format!("limit it, `int(0..{most})`, and write `{{{name}:pad({})}}`", most.len())
 }

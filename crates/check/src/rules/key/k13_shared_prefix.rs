@@ -32,8 +32,10 @@ fn in_one_key(model: &Model, table: TableId, index: Option<IndexId>, findings: &
     let prefixes = Prefixes::new(keys.iter().map(|(_, key)| prefix(key)));
     for (number, &one) in keys.iter().enumerate() {
         let own = prefix(one.1);
-        // Only a prefix that ends in a letter or a digit is reported; the others would be compared in vain.
-        if own.chars().next_back().is_none_or(|last| !last.is_alphanumeric()) {
+        // Only a prefix that ends in a letter or a digit, before a field, is reported; the others would be compared in
+        // vain.
+        let has_field = one.1.sort.first().is_some_and(|part| is_followed_by_field(&part.template));
+        if !has_field || own.chars().next_back().is_none_or(|last| !last.is_alphanumeric()) {
             continue;
         }
         let others = prefixes.compatible(&own).into_iter().filter(|other| *other != number);

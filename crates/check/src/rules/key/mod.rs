@@ -1,4 +1,4 @@
-//! Rules K01 to K17: keys and key templates.
+//! Rules K01 to K20: keys and key templates.
 
 mod k01_unknown_field;
 mod k02_optional_key_field;
@@ -17,6 +17,9 @@ mod k14_indistinct_entities;
 mod k15_unfilled_key;
 mod k16_few_partitions;
 mod k17_time_partition;
+mod k18_shared_tag;
+mod k19_key_not_identifying;
+mod k20_reserved_key;
 pub(super) mod naming;
 pub(super) mod reading;
 pub(super) mod spread;
@@ -48,6 +51,9 @@ pub(super) const RULES: &[&Rule] = &[
     &k15_unfilled_key::RULE,
     &k16_few_partitions::RULE,
     &k17_time_partition::RULE,
+    &k18_shared_tag::RULE,
+    &k19_key_not_identifying::RULE,
+    &k20_reserved_key::RULE,
 ];
 
 /// A key of an entity (of the table or of an index) with its context.

@@ -24,9 +24,22 @@ pub(in crate::rules) fn words(name: &str) -> Vec<String> {
 
 /// Returns whether the name suggests a login or an address, which people spell in several ways.
 pub(in crate::rules) fn is_personal_name(name: &str) -> bool {
-    const ENDS: [&str; 7] = ["email", "emailaddress", "mail", "username", "login", "handle", "nickname"];
+    const ENDS: [&str; 4] = ["username", "login", "handle", "nickname"];
+    let joined = words(name).concat();
+    is_mail(name) || ENDS.iter().any(|end| joined.ends_with(end))
+}
+
+/// Returns whether the name suggests an e-mail address.
+pub(in crate::rules) fn is_mail(name: &str) -> bool {
+    const ENDS: [&str; 5] = ["email", "emailaddress", "mail", "mailaddress", "mailbox"];
     let joined = words(name).concat();
     ENDS.iter().any(|end| joined.ends_with(end))
+}
+
+/// Returns whether the name suggests the name of a host, in which case does not matter.
+pub(in crate::rules) fn is_host(name: &str) -> bool {
+    const LAST: [&str; 4] = ["domain", "hostname", "subdomain", "fqdn"];
+    words(name).last().is_some_and(|word| LAST.contains(&word.as_str()))
 }
 
 /// Returns whether the name suggests a point in time: `createdAt`, `created`, `timestamp`.

@@ -1,4 +1,4 @@
-//! Rules A01 to A18: reads.
+//! Rules A01 to A20: reads.
 //!
 //! ADR 0009: the planner decides whether a read is served by one request. These rules turn the obstacles that it found
 //! into findings and do not repeat its analysis.
@@ -21,6 +21,8 @@ mod a15_unused_entity;
 mod a16_expired_items;
 mod a17_count_per_element;
 mod a18_cursor_parameter;
+mod a19_unbounded_partition;
+mod a20_for_over_page;
 mod lookup;
 mod remedy;
 mod words;
@@ -49,6 +51,8 @@ pub(super) const RULES: &[&Rule] = &[
     &a16_expired_items::RULE,
     &a17_count_per_element::RULE,
     &a18_cursor_parameter::RULE,
+    &a19_unbounded_partition::RULE,
+    &a20_for_over_page::RULE,
 ];
 
 /// Returns the obstacles of every read that has no plan.

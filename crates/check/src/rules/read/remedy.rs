@@ -3,9 +3,12 @@
 use crate::check::Context;
 use keyform_language::document::ast::KeyType;
 use keyform_language::plan::Blocked;
-use keyform_language::schema::{Entity, EntityId, Index, IndexId, KeyAttribute, Model, Read, Test};
+use keyform_language::scalar::Resolution;
+use keyform_language::schema::{Entity, EntityId, Format, Index, IndexId, KeyAttribute, Model, Read, Test};
 
 use super::words;
+use keyform_language::template::Order;
+use keyform_language::template::order::order;
 
 /// Suggests an index that serves the read with its current parameters, or the line that adds one.
 pub(super) fn with_its_parameters(context: &Context<'_>, read: &Read, blocked: &Blocked) -> Option<String> {
@@ -26,13 +29,14 @@ fn new_entry(model: &Model, read: &Read, id: EntityId) -> Option<String> {
     let entity = model.entity(id);
     let table = model.table(entity.table?);
     let equal = given(read, entity, |test| test == Test::Equal);
-    if equal.is_empty() || read.key.is_some() {
+    // A line for one entity does not bring the others of a read into the index.
+    if equal.is_empty() || read.key.is_some() || read.result.entities().len() > 1 {
         return None;
     }
     let ranged = given(read, entity, |test| !matches!(test, Test::Equal | Test::In));
     let free = table.indexes.iter().enumerate().find(|(number, index)| is_free(model, entity, index, IndexId(*number)));
     Some(match free {
-        Some((_, index)) if ranged.len() <= 1 => {
+        Some((_, index)) if ranged.len() <= 1 && ranged.iter().all(|name| ordered(entity, name).is_some()) => {
             format!(
                 "add `{}` to {} and read it `via {}`",
                 entry(index, entity, &equal, &ranged),
@@ -80,10 +84,27 @@ fn entry(index: &Index, entity: &Entity, equal: &[&str], ranged: &[&str]) -> Str
         .id_field()
         .map(|id| entity.field(id).name.as_str())
         .filter(|id| !equal.contains(id) && !ranged.contains(id));
-    let mut sort: Vec<String> = ranged.iter().map(|name| format!("{{{name}}}")).collect();
+    let mut sort: Vec<String> = ranged.iter().filter_map(|name| ordered(entity, name)).collect();
     sort.extend(id.map(|id| format!("{{{id}}}")));
     let sort = format!("{}#{}", entity.name.to_uppercase(), sort.join("#"));
     format!("{} \"{}\", \"{sort}\"", index.name, partition.join("#"))
+}
+
+/// Formats a field of a sort key so that the text sorts like the values; `None` if no format does.
+fn ordered(entity: &Entity, name: &str) -> Option<String> {
+    let kind = &entity.field(entity.field_named(name)?).kind;
+    let padding = match kind.time().map(|time| time.resolution) {
+        Some(Resolution::Seconds) => Format::Seconds,
+        Some(Resolution::Milliseconds) => Format::Milliseconds,
+        Some(Resolution::Mixed | Resolution::Days) => Format::Plain,
+        None => {
+            let most = kind.value_bounds().and_then(|bounds| bounds.max).unwrap_or(0);
+            Format::Pad(u32::try_from(most.to_string().len()).ok()?)
+        }
+    };
+    let is_ordered = |format: &Format| order(kind, *format) == Order::Value;
+    let format = [Format::Plain, padding].into_iter().find(is_ordered)?;
+    Some(format!("{{{name}{format}}}"))
 }
 
 fn line(equal: &[&str], ranged: &[&str]) -> String {

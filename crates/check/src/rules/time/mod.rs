@@ -1,4 +1,4 @@
-//! Rules T01 to T09: expiry, streams and types.
+//! Rules T01 to T10: expiry, streams and types.
 
 mod t01_ttl_not_seconds;
 mod t02_deadline_not_ttl;
@@ -9,6 +9,7 @@ mod t06_lossy_type;
 mod t07_query_for_expired;
 mod t08_null_for_absent;
 mod t09_encrypted_in_condition;
+mod t10_lifetime_contradicts_expiry;
 
 use crate::check::Rule;
 use keyform_language::schema::{Entity, Field, FieldId, Model};
@@ -24,6 +25,7 @@ pub(super) const RULES: &[&Rule] = &[
     &t07_query_for_expired::RULE,
     &t08_null_for_absent::RULE,
     &t09_encrypted_in_condition::RULE,
+    &t10_lifetime_contradicts_expiry::RULE,
 ];
 
 /// Returns the field of an entity that is its table's TTL attribute.

@@ -1,4 +1,4 @@
-//! Rules V01 to V18: sizes, load and cost, computed from `volume` and rates. A rule reports nothing if the numbers it
+//! Rules V01 to V20: sizes, load and cost, computed from `volume` and rates. A rule reports nothing if the numbers it
 //! needs are missing.
 
 mod v01_item_size;
@@ -19,6 +19,8 @@ mod v15_unique_cost;
 mod v16_samples_contradict;
 mod v17_stream_shard_limit;
 mod v18_hot_item;
+mod v19_bounds_above_limit;
+mod v20_contradictory_figures;
 
 use crate::check::Rule;
 
@@ -42,4 +44,6 @@ pub(super) const RULES: &[&Rule] = &[
     &v16_samples_contradict::RULE,
     &v17_stream_shard_limit::RULE,
     &v18_hot_item::RULE,
+    &v19_bounds_above_limit::RULE,
+    &v20_contradictory_figures::RULE,
 ];

@@ -19,16 +19,16 @@ pub(super) static RULE: Rule = Rule {
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     let prices: &Prices = &PRICES;
     let report = report(context.model, context.plans, prices);
-    for line in report.reads.iter().filter(|line| !line.source.contains('.')) {
-        let read = context.model.reads.iter().find(|read| read.name == line.name);
-        let Some((read, heat)) = read.zip(line.heat) else { continue };
+    let reads = context.plans.planned(context.model).map(|(read, _)| read);
+    for (read, line) in reads.zip(&report.reads).filter(|(_, line)| !line.source.contains('.')) {
+        let Some(heat) = line.heat else { continue };
         if has_share(context, &read.result.entities()) {
             findings.extend(judge(&read.name, read.name_span, heat, PARTITION_READS_MAX, "read"));
         }
     }
-    for line in &report.writes {
-        let write = context.model.writes.iter().find(|write| write.name == line.name);
-        let Some((write, heat)) = write.zip(line.heat) else { continue };
+    let planned = context.model.writes.iter().zip(&context.plans.writes).filter(|(_, plan)| plan.is_some());
+    for ((write, _), line) in planned.zip(&report.writes) {
+        let Some(heat) = line.heat else { continue };
         let entities: Vec<_> = write.actions().iter().filter_map(|action| action.entity).collect();
         if has_share(context, &entities) {
             findings.extend(judge(&write.name, write.name_span, heat, PARTITION_WRITES_MAX, "write"));

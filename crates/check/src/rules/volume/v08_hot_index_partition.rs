@@ -25,9 +25,10 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
             }
         }
     }
-    for line in report(context.model, context.plans, &PRICES).reads.iter().filter(|line| line.source.contains('.')) {
-        let read = context.model.reads.iter().find(|read| read.name == line.name);
-        if let Some((read, heat)) = read.zip(line.heat).filter(|(_, heat)| *heat > PARTITION_READS_MAX) {
+    let report = report(context.model, context.plans, &PRICES);
+    let reads = context.plans.planned(context.model).map(|(read, _)| read);
+    for (read, line) in reads.zip(&report.reads).filter(|(_, line)| line.source.contains('.')) {
+        if let Some(heat) = line.heat.filter(|heat| *heat > PARTITION_READS_MAX) {
             let message = format!(
                 "`{}` needs {} read units a second from one partition of {}",
                 read.name,

@@ -18,11 +18,9 @@ pub(super) static RULE: Rule = Rule {
 const HEADROOM: f64 = 0.5;
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
-    for line in report(context.model, context.plans, &PRICES).writes {
-        let write = context.model.writes.iter().find(|write| write.name == line.name);
-        let Some((write, heat)) = write.zip(line.heat).filter(|(_, heat)| *heat > PARTITION_WRITES_MAX) else {
-            continue;
-        };
+    let planned = context.model.writes.iter().zip(&context.plans.writes).filter(|(_, plan)| plan.is_some());
+    for ((write, _), line) in planned.zip(report(context.model, context.plans, &PRICES).writes) {
+        let Some(heat) = line.heat.filter(|heat| *heat > PARTITION_WRITES_MAX) else { continue };
         let told = write
             .actions()
             .iter()

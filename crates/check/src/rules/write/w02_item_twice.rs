@@ -12,6 +12,9 @@ pub(super) static RULE: Rule = Rule {
     find,
 };
 
+/// Actions of a write that are compared with each other. A request has at most 100; W03 reports more.
+const ACTIONS_COMPARED: usize = 200;
+
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     for write in &context.model.writes {
         pairs(context, write, findings);
@@ -21,7 +24,8 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
 
 /// Reports two actions with provably the same key.
 fn pairs(context: &Context<'_>, write: &Write, findings: &mut Vec<Diagnostic>) {
-    let actions = write.actions();
+    let mut actions = write.actions();
+    actions.truncate(ACTIONS_COMPARED);
     for (number, second) in actions.iter().enumerate() {
         let first = actions[..number].iter().find(|first| is_same_item(context, first, second));
         if let (Some(first), Some(entity)) = (first, second.entity) {

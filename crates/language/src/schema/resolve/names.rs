@@ -1,5 +1,8 @@
 //! Names that a file declares, each with its index. If two declarations share a name, the first wins.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::ast::{self, DeclarationKind, Document, Name};
 use crate::schema::key::{IndexId, Table, TableId};
@@ -38,22 +41,27 @@ pub(super) struct Names<'a> {
     pub(super) callers: Vec<Declared<'a, Vec<ast::CallerField>>>,
     pub(super) consumers: Vec<Declared<'a, ast::On>>,
     pub(super) evolutions: Vec<Declared<'a, ast::Evolve>>,
+    /// Positions in the lists, by kind and name.
+    numbers: HashMap<(&'static str, &'a str), usize>,
 }
 
 /// Names declared so far, each with its namespace.
 #[derive(Default)]
-struct Taken<'a>(Vec<(&'static str, &'a Name)>);
+struct Taken<'a>(HashMap<(&'static str, &'a str), &'a Name>);
 
 impl<'a> Taken<'a> {
     /// Declares a name; reports a duplicate and returns false.
     fn take(&mut self, space: &'static str, name: &'a Name, found: &mut Found) -> bool {
-        let first = self.0.iter().find(|(other, old)| *other == space && old.text == name.text);
-        if let Some((_, first)) = first {
-            found.add(twice(code::TWICE, name, first, format!("two {space} are named `{}`", name.text)));
-            return false;
+        match self.0.entry((space, &name.text)) {
+            Entry::Occupied(first) => {
+                found.add(twice(code::TWICE, name, first.get(), format!("two {space} are named `{}`", name.text)));
+                false
+            }
+            Entry::Vacant(free) => {
+                free.insert(name);
+                true
+            }
         }
-        self.0.push((space, name));
-        true
     }
 }
 
@@ -71,7 +79,22 @@ impl<'a> Names<'a> {
         for line in &document.declarations {
             names.add(line, &mut taken, found);
         }
+        names.number();
         names
+    }
+
+    /// Records the position of each declaration that others refer to.
+    fn number(&mut self) {
+        let mut numbers = HashMap::new();
+        let mut add = |kind: &'static str, (number, name): (usize, &'a Name)| {
+            numbers.entry((kind, name.text.as_str())).or_insert(number);
+        };
+        self.tables.iter().map(|it| &it.value.name).enumerate().for_each(|it| add("table", it));
+        self.shapes.iter().map(|it| &it.value.name).enumerate().for_each(|it| add("shape", it));
+        self.entities.iter().map(|it| &it.value.name).enumerate().for_each(|it| add("entity", it));
+        self.reads.iter().map(|it| &it.value.name).enumerate().for_each(|it| add("read", it));
+        self.guards.iter().map(|it| &it.value.name).enumerate().for_each(|it| add("guard", it));
+        self.numbers = numbers;
     }
 
     fn add(&mut self, line: &'a ast::Declaration, taken: &mut Taken<'a>, found: &mut Found) {
@@ -120,12 +143,12 @@ impl<'a> Names<'a> {
         &self,
         list: &[Declared<'a, T>],
         name_of: impl Fn(&'a T) -> &'a Name,
-        (code, what): (Code, &str),
+        (code, what): (Code, &'static str),
         name: &Name,
         found: &mut Found,
     ) -> Option<usize> {
         let known = || list.iter().map(|it| name_of(it.value).text.as_str());
-        let number = |name: &str| known().position(|other| other == name);
+        let number = |name: &str| self.numbers.get(&(what, name)).copied();
         number(&name.text).or_else(|| {
             let message = format!("unknown {what} `{}`", name.text);
             found.unknown(code, name, message, known()).and_then(number)
@@ -134,12 +157,17 @@ impl<'a> Names<'a> {
 
     /// Returns the read with this name without reporting.
     pub(super) fn read_named(&self, name: &str) -> Option<ReadId> {
-        self.reads.iter().position(|read| read.value.name.text == name).map(ReadId)
+        self.numbers.get(&("read", name)).copied().map(ReadId)
     }
 
     /// Returns the guard with this name without reporting.
     pub(super) fn guard_named(&self, name: &str) -> Option<GuardId> {
-        self.guards.iter().position(|guard| guard.value.name.text == name).map(GuardId)
+        self.numbers.get(&("guard", name)).copied().map(GuardId)
+    }
+
+    /// Returns the entity with this name without reporting.
+    pub(super) fn entity_named(&self, name: &str) -> Option<EntityId> {
+        self.numbers.get(&("entity", name)).copied().map(EntityId)
     }
 }
 

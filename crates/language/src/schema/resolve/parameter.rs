@@ -1,6 +1,9 @@
 //! Resolves parameters: fields of the pattern's entities, parameters with a declared type, or parameters whose type
 //! follows from their use.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{self, Name, Test as AstTest};
 use crate::schema::expression::{Expr, ExprKind, Origin, ValuePath};
@@ -94,10 +97,15 @@ const fn test(it: &AstTest) -> Test {
 }
 
 fn repeated(parameters: &[ast::Parameter], found: &mut Found) {
-    let names: Vec<&Name> = parameters.iter().flat_map(arguments).collect();
-    for (number, name) in names.iter().enumerate() {
-        if let Some(first) = names[..number].iter().find(|other| other.text == name.text) {
-            found.add(twice(code::REPEATED, name, first, format!("duplicate parameter `{}`", name.text)));
+    let mut names: HashMap<&str, &Name> = HashMap::new();
+    for name in parameters.iter().flat_map(arguments) {
+        match names.entry(&name.text) {
+            Entry::Occupied(first) => {
+                found.add(twice(code::REPEATED, name, first.get(), format!("duplicate parameter `{}`", name.text)));
+            }
+            Entry::Vacant(free) => {
+                free.insert(name);
+            }
         }
     }
 }

@@ -116,7 +116,7 @@ impl Types<'_> {
 
     /// Returns the entity of a reference, which may be known even if the field is not.
     fn known(&self, name: &ast::Name, target: Option<At>) -> Option<EntityId> {
-        let named = || self.entities.iter().position(|entity| entity.name == name.text).map(EntityId);
+        let named = || self.names.entity_named(&name.text);
         target.map(|(entity, _)| entity).or_else(named)
     }
 

@@ -65,14 +65,11 @@ fn touched(
     let mut complete = true;
     for line in &block.lines {
         match &line.value {
-            ast::Step::Action(action) => {
-                let known = |name: &Name| names.entities.iter().position(|it| it.value.name.text == name.text);
-                match known(&action.item.entity) {
-                    Some(number) if action.verb == ast::Verb::Check => checked.push(EntityId(number)),
-                    Some(number) => entities.push(EntityId(number)),
-                    None => complete = false,
-                }
-            }
+            ast::Step::Action(action) => match names.entity_named(&action.item.entity.text) {
+                Some(entity) if action.verb == ast::Verb::Check => checked.push(entity),
+                Some(entity) => entities.push(entity),
+                None => complete = false,
+            },
             ast::Step::For(each) => complete &= touched(names, &each.body, entities, checked),
             ast::Step::Let(_)
             | ast::Step::Permit(_)
