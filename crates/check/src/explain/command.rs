@@ -7,7 +7,7 @@ use super::text;
 /// Formats the command with one option per line.
 ///
 /// ```
-/// use keyform_language::explain::command;
+/// use keyform_check::explain::command;
 ///
 /// let request = serde_json::json!({ "TableName": "orders", "ScanIndexForward": false });
 /// assert_eq!(

@@ -58,7 +58,7 @@ pub struct Explanation {
 /// let checked = keyform_check::Checked::read(
 ///     "model shop\n\ntable Orders { key pk }\n\nentity Order in Orders {\n  key \"ORDER#{id}\"\n\n  id: ulid\n}\n\nread order(id) -> Order?\n",
 /// );
-/// let explained = keyform_language::explain::explain(&checked, "*");
+/// let explained = keyform_check::explain::explain(&checked, "*");
 /// assert_eq!(explained[0].operation, Some("GetItem"));
 /// ```
 #[must_use]
