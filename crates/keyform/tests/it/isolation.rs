@@ -5,9 +5,9 @@ use crate::random;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use keyform_isolation::{Leak, Promise, Proof, prove};
 use keyform_language::schema::ReadId;
 use keyform_language::{Checked, explain};
+use keyform_prove::{Leak, Promise, Proof, prove};
 
 fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)

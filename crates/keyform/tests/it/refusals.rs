@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use keyform::SystemWorld;
 use keyform::execute::BoxFuture;
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
-use keyform_isolation::prove;
 use keyform_language::Checked;
+use keyform_prove::prove;
 use keyform_runtime::run::{Call, Caller, Found, RunError, RunSettings, Runner, json};
 
 /// Store that counts requests.

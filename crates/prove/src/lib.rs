@@ -111,7 +111,7 @@ impl Proof {
 ///
 /// ```
 /// let checked = keyform_language::Checked::read("model empty\n\ncaller userId: ulid\n\ntable T { key pk }\n");
-/// assert!(keyform_isolation::prove(&checked)?.leaks.is_empty());
+/// assert!(keyform_prove::prove(&checked)?.leaks.is_empty());
 /// # Ok::<(), keyform_runtime::run::RunError>(())
 /// ```
 ///
