@@ -1,6 +1,6 @@
-//! In-memory store with one or two worlds that can be called, inspected and restored.
+//! In-memory store with one or both tenants that can be called, inspected and restored.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -9,29 +9,32 @@ use std::time::Duration;
 
 use keyform_core::execute::BoxFuture;
 use keyform_core::operation::{DeleteItem, PutItem, Scan};
-use keyform_core::{Attributes, Error, Execute, Operation, Output};
+use keyform_core::{AttributeValue, Attributes, Error, Execute, Item, Operation, Output};
 use keyform_engine::store::Store;
 use keyform_engine::{Database, Options};
-use keyform_language::bind;
 use keyform_language::scalar::Scalar;
-use keyform_language::schema::{EntityId, FieldId, Model, Permission, Read};
+use keyform_language::schema::{EntityId, Field, Model};
 use keyform_language::{Checked, template};
-use keyform_runtime::run::{Answer, Call, Caller, Found, RunError, RunSettings, Runner};
+use keyform_runtime::run::{Answer, Call, Found, RunError, RunSettings, Runner, fits, in_words};
 
-use super::vocabulary::{NOW_MILLIS, Owner, Vocabulary};
+use super::caller::Owner;
+use super::seed::{self, Place, Seeded, key, place};
+use super::vocabulary::{NOW_MILLIS, Vocabulary};
 
 /// Items by table and key.
-pub(super) type Items = BTreeMap<(String, String), Attributes>;
+pub(super) type Items = BTreeMap<Place, Attributes>;
 
-/// Store with one or two worlds.
+/// Store with one or two tenants.
 pub(super) struct World {
     database: Database,
     runner: Runner,
     /// Initial contents of the store.
     seeded: Items,
-    own: Items,
-    /// The other caller's items in this store.
-    others: Vec<Foreign>,
+    own: Vec<Seeded>,
+    others: Vec<Seeded>,
+    /// Entities whose items are not confidential in the current call.
+    opened: BTreeSet<EntityId>,
+    tenants: Tenants,
     still: Arc<Still>,
     /// Set when a request has changed the initial contents.
     changed: Arc<AtomicBool>,
@@ -68,38 +71,27 @@ impl Execute for Watched {
     }
 }
 
-/// Part of the other world that a store contains.
+/// Which tenants a store contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Share {
-    /// Items that public reads return.
-    Known,
-    /// All items.
-    Everything,
+pub(super) enum Tenants {
+    /// The caller's tenant, and of the other one only the entities that are opened.
+    Alone,
+    /// Both tenants.
+    Both,
 }
 
-/// Item of the other caller.
-struct Foreign {
-    place: (String, String),
-    item: Attributes,
-    /// A public read returns such items.
-    known: bool,
-    /// A public read returns such items with all their fields.
-    open: bool,
-    /// The item contains a claim of the other caller.
-    owned: bool,
-}
-
-/// Returns the model with encryption disabled. Visibility does not depend on encryption, and items are compared as
-/// stored.
-fn unsealed(checked: &Checked) -> Checked {
+/// Returns the model as the trial runs it: without encryption, because items are compared as stored, and without the
+/// findings about permissions, because the trial has to find leaks itself.
+fn runnable(checked: &Checked) -> Checked {
     let mut checked = checked.clone();
+    checked.diagnostics.retain(|finding| !finding.code.0.starts_with('P'));
     let fields = checked.model.entities.iter_mut().flat_map(|entity| &mut entity.fields);
     fields.for_each(|field| field.flags.encrypted = None);
     checked
 }
 
 impl World {
-    pub(super) fn new(checked: &Checked, vocabulary: &Vocabulary<'_>, share: Share) -> Result<Self, RunError> {
+    pub(super) fn new(checked: &Checked, vocabulary: &Vocabulary<'_>, tenants: Tenants) -> Result<Self, RunError> {
         let options = Options { world: Arc::new(Still::default()), sweep_interval: None, ..Options::default() };
         let database = Database::on(Store::in_memory(), options)
             .map_err(|error| RunError::NotRunnable(format!("a store in memory does not open: {error}")))?;
@@ -108,53 +100,80 @@ impl World {
         let requests = Arc::new(AtomicUsize::new(0));
         let watched = Watched { database: database.clone(), changed: changed.clone(), requests: requests.clone() };
         let runner =
-            Runner::new(Arc::new(unsealed(checked)), Arc::new(watched), still.clone(), RunSettings::default())?;
+            Runner::new(Arc::new(runnable(checked)), Arc::new(watched), still.clone(), RunSettings::default())?;
         block_on(runner.create_tables())?;
         let model = &runner.checked().model;
-        let own = seed(model, vocabulary, Owner::Caller).into_iter().map(|(_, place, item)| (place, item)).collect();
-        let others = seed(model, vocabulary, Owner::Other).into_iter().map(|(entity, place, item)| Foreign {
-            place,
-            item,
-            known: is_known(model, entity),
-            open: is_open(model, entity),
-            owned: vocabulary.concepts.is_owned(entity),
-        });
-        let others = others.filter(|foreign| foreign.known || share == Share::Everything).collect();
-        let mut world = Self { database, runner, seeded: Items::new(), own, others, still, changed, requests };
-        world.seeded = world.own.clone();
-        world.seeded.extend(world.others.iter().map(|foreign| (foreign.place.clone(), foreign.item.clone())));
-        world.seeded.iter().for_each(|((table, _), item)| world.put(table, item));
-        world.changed.store(false, Ordering::Relaxed);
+        let others = seed::of_tenant(model, vocabulary, Owner::Other);
+        // Two names that a key does not distinguish are one item, which is then the other tenant's.
+        let is_taken = |item: &Seeded| others.iter().any(|other| other.place == item.place);
+        let own =
+            seed::of_tenant(model, vocabulary, Owner::Caller).into_iter().filter(|item| !is_taken(item)).collect();
+        let (seeded, opened) = (Items::new(), BTreeSet::new());
+        let mut world = Self { database, runner, seeded, own, others, opened, tenants, still, changed, requests };
+        world.fill();
         Ok(world)
     }
 
-    pub(super) fn read(&mut self, name: &str, arguments: &Attributes, caller: &Caller) -> Result<Answer, RunError> {
-        let call = self.call(arguments, caller);
-        block_on(self.runner.read(name, &call))
+    fn fill(&mut self) {
+        let is_there = |other: &&Seeded| self.tenants == Tenants::Both || self.opened.contains(&other.entity);
+        let items = self.own.iter().chain(self.others.iter().filter(is_there));
+        let seeded: Items = items.map(|seeded| (seeded.place.clone(), seeded.item.clone())).collect();
+        self.replace(&self.seeded, &seeded);
+        self.seeded = seeded;
+        self.changed.store(false, Ordering::Relaxed);
     }
 
-    pub(super) fn write(
-        &mut self,
-        name: &str,
-        arguments: &Attributes,
-        caller: &Caller,
-    ) -> Result<Option<Found>, RunError> {
-        let call = self.call(arguments, caller);
-        block_on(self.runner.write(name, &call))
+    /// Opens entities: their items of the other tenant are not confidential, so they are in both stores.
+    pub(super) fn open(&mut self, entities: &BTreeSet<EntityId>) {
+        if self.opened != *entities {
+            self.opened.clone_from(entities);
+            self.fill();
+        }
     }
 
-    /// Prepares a call. Generated ids repeat in every call, so that both worlds get the same; each call has its own
-    /// token.
-    fn call(&self, arguments: &Attributes, caller: &Caller) -> Call {
+    pub(super) fn model(&self) -> &Model {
+        &self.runner.checked().model
+    }
+
+    pub(super) fn read(&self, name: &str, call: &Call) -> Result<Answer, RunError> {
+        self.begin();
+        block_on(self.runner.read(name, call))
+    }
+
+    pub(super) fn write(&self, name: &str, call: &Call) -> Result<Option<Found>, RunError> {
+        self.begin();
+        block_on(self.runner.write(name, call))
+    }
+
+    /// Prepares a call. Generated ids repeat in every call, so that both stores get the same.
+    fn begin(&self) {
         self.still.ids.store(0, Ordering::Relaxed);
         self.requests.store(0, Ordering::Relaxed);
-        let number = self.still.calls.fetch_add(1, Ordering::Relaxed);
-        Call {
-            arguments: arguments.clone(),
-            caller: caller.clone(),
-            cursor: None,
-            token: Some(format!("call-{number}")),
+    }
+
+    /// Returns the reason why a stored item does not fit its entity.
+    pub(super) fn misfit(&self, table: &str, item: &Attributes) -> Option<String> {
+        let item = Item::from(item);
+        match self.runner.found_in(table, &item) {
+            Err(RunError::Broken(broken)) => Some(broken.to_string()),
+            Ok(Some(found)) => self.wrong_field(&found),
+            _ => None,
         }
+    }
+
+    fn wrong_field(&self, found: &Found) -> Option<String> {
+        let entity = self.model().entity(found.entity);
+        let is_wrong = |field: &&Field| {
+            let value = found.fields.get(&field.name).filter(|value| **value != AttributeValue::Null);
+            value.is_some_and(|value| !fits(value, &field.kind))
+        };
+        let field = entity.fields.iter().find(is_wrong)?;
+        Some(format!("`{}.{}` is not {}", entity.name, field.name, in_words(&field.kind)))
+    }
+
+    /// Returns the entity of a stored item.
+    pub(super) fn entity(&self, table: &str, item: &Attributes) -> Option<EntityId> {
+        self.runner.entity_in(table, &Item::from(item))
     }
 
     pub(super) fn requests(&self) -> usize {
@@ -165,24 +184,33 @@ impl World {
         &self.seeded
     }
 
-    /// Returns the other caller's items that no public read returns.
-    pub(super) fn others(&self) -> Items {
-        let unknown = self.others.iter().filter(|foreign| !foreign.known);
-        unknown.map(|foreign| (foreign.place.clone(), foreign.item.clone())).collect()
+    /// Returns the entities whose items are not confidential in the current call.
+    pub(super) fn opened(&self) -> &BTreeSet<EntityId> {
+        &self.opened
     }
 
-    /// Returns the other caller's items that calls must not change.
-    pub(super) fn fixed(&self) -> impl Iterator<Item = (&(String, String), &Attributes)> {
-        let fixed = self.others.iter().filter(|foreign| !foreign.known || foreign.owned);
-        fixed.map(|foreign| (&foreign.place, &foreign.item))
+    /// Returns the other tenant's items that are not opened.
+    pub(super) fn closed(&self) -> impl Iterator<Item = &Seeded> {
+        self.others.iter().filter(|other| !self.opened.contains(&other.entity))
     }
 
-    /// Returns whether the result matches an item of the other caller that is not fully public, and none of the
-    /// caller's own.
-    pub(super) fn is_only_others(&self, found: &Found) -> bool {
-        let is = |item: &Attributes| found.fields.iter().all(|(name, value)| item.get(name) == Some(value));
-        let mut closed = self.others.iter().filter(|foreign| !foreign.open);
-        closed.any(|foreign| is(&foreign.item)) && !self.own.values().any(is)
+    /// Returns all items of the other tenant.
+    pub(super) fn others(&self) -> &[Seeded] {
+        &self.others
+    }
+
+    pub(super) fn own(&self) -> &[Seeded] {
+        &self.own
+    }
+
+    /// Returns the item of the other tenant that the result matches, unless an own one matches too.
+    pub(super) fn other_of(&self, found: &Found) -> Option<&Seeded> {
+        let is = |seeded: &&Seeded| {
+            let mut fields = found.fields.iter().peekable();
+            fields.peek().is_some() && fields.all(|(name, value)| seeded.item.get(name) == Some(value))
+        };
+        let other = self.others.iter().filter(|other| other.entity == found.entity).find(is);
+        other.filter(|_| !self.own.iter().filter(|own| own.entity == found.entity).any(|own| is(&own)))
     }
 
     /// Returns the current contents of the store.
@@ -206,21 +234,25 @@ impl World {
 
     /// Restores the initial contents.
     pub(super) fn restore(&self) {
-        if !self.changed.load(Ordering::Relaxed) {
-            return;
+        if self.changed.load(Ordering::Relaxed) {
+            self.replace(&self.dump(), &self.seeded);
+            self.changed.store(false, Ordering::Relaxed);
         }
-        let (before, now) = (&self.seeded, self.dump());
-        for (place, item) in &now {
-            if !before.contains_key(place) {
-                self.delete(&place.0, item);
-            }
+    }
+
+    fn replace(&self, now: &Items, then: &Items) {
+        for (place, item) in now.iter().filter(|(place, _)| !then.contains_key(*place)) {
+            self.delete(&place.0, item);
         }
-        for (place, item) in before {
-            if now.get(place) != Some(item) {
-                self.put(&place.0, item);
-            }
+        for (place, item) in then.iter().filter(|(place, item)| now.get(*place) != Some(*item)) {
+            self.put(&place.0, item);
         }
-        self.changed.store(false, Ordering::Relaxed);
+    }
+
+    /// Deletes items directly, without a pattern.
+    pub(super) fn remove(&self, gone: &[&Seeded]) {
+        gone.iter().for_each(|seeded| self.delete(&seeded.place.0, &seeded.item));
+        self.changed.store(true, Ordering::Relaxed);
     }
 
     fn put(&self, table: &str, item: &Attributes) {
@@ -250,68 +282,10 @@ fn scan() -> Scan {
     }
 }
 
-/// Creates one item of each entity for an owner.
-fn seed(model: &Model, vocabulary: &Vocabulary<'_>, owner: Owner) -> Vec<(EntityId, (String, String), Attributes)> {
-    let mut items = Vec::new();
-    for id in model.entity_ids() {
-        let entity = model.entity(id);
-        let Some(table) = entity.table.map(|table| model.table(table)) else { continue };
-        if let Ok(item) = bind::item(table, entity, &fields(model, vocabulary, id, owner)) {
-            items.push((id, (table.physical.clone(), place(model, &table.physical, &item)), item));
-        }
-    }
-    items
-}
-
-/// Returns whether a public read returns items of the entity.
-fn is_known(model: &Model, entity: EntityId) -> bool {
-    public_reads(model, entity).next().is_some()
-}
-
-/// Returns whether a public read returns items of the entity with all their fields.
-fn is_open(model: &Model, entity: EntityId) -> bool {
-    public_reads(model, entity)
-        .any(|read| read.select.is_none() && matches!(read.result, keyform_language::schema::Result::Parts(_)))
-}
-
-fn public_reads(model: &Model, entity: EntityId) -> impl Iterator<Item = &Read> {
-    let public = model.reads.iter().filter(|read| matches!(read.allow, Some(Permission::Public(_))));
-    public.filter(move |read| read.result.entities().contains(&entity))
-}
-
-fn fields(model: &Model, vocabulary: &Vocabulary<'_>, id: EntityId, owner: Owner) -> Attributes {
-    let entity = model.entity(id);
-    let ttl = entity.table.and_then(|table| model.table(table).ttl.as_ref()).map(|ttl| ttl.value.as_str());
-    let value = |number: usize| {
-        let field = &entity.fields[number];
-        if ttl == Some(field.name.as_str()) {
-            return vocabulary.ahead(&field.kind);
-        }
-        vocabulary.field(id, FieldId(number), owner)
-    };
-    let keys = entity.key_fields();
-    let is_there = |number: &usize| {
-        !entity.fields[*number].optional || keys.contains(&FieldId(*number)) || vocabulary.has_optional()
-    };
-    let there = (0..entity.fields.len()).filter(is_there);
-    there.map(|number| (entity.fields[number].name.clone(), value(number))).collect()
-}
-
-fn key(model: &Model, table: &str, item: &Attributes) -> Attributes {
-    let table = model.tables.iter().find(|of| of.physical == table);
-    let names = table.iter().flat_map(|table| table.key_names());
-    names.filter_map(|name| Some((name.to_owned(), item.get(name)?.clone()))).collect()
-}
-
-fn place(model: &Model, table: &str, item: &Attributes) -> String {
-    format!("{:?}", key(model, table, item))
-}
-
 /// Fixed clock, and ids that restart with each call.
 #[derive(Default)]
 struct Still {
     ids: AtomicU64,
-    calls: AtomicU64,
 }
 
 impl Still {
