@@ -83,8 +83,12 @@ impl Effect {
             let item = &self.after[place];
             let entity = worlds.both.entity(&place.0, item)?;
             let origins = origins(worlds, persona, entity, item);
+            let of = worlds.both.model().entity(entity);
+            let places = |field: &FieldId| {
+                of.key_fields().contains(field) || matches!(of.field(*field).kind, Type::Ref { .. })
+            };
             let what = "creates an item in the scope of the other tenant";
-            (!origins.has_own && !origins.foreign.is_empty()).then(|| {
+            (!origins.has_own && origins.foreign.iter().any(places)).then(|| {
                 let mut violation = Violation::new(Kind::Creation, what);
                 violation.items.push(format!("{words}, which the call created"));
                 violation

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use keyform_prove::Class;
+use keyform_language::schema::ReadId;
+use keyform_language::{Checked, explain};
+use keyform_prove::{Class, Proof};
 
 use crate::{proof, reported, transcripts};
 
@@ -27,12 +29,30 @@ fn of_operators(name: &str) -> &'static [&'static str] {
     }
 }
 
+/// Returns whether filling a page may take more requests, because a filter excludes items.
+fn is_filled(checked: &Checked, name: &str) -> bool {
+    let number = checked.model.reads.iter().position(|read| read.name == name);
+    let plan = number.and_then(|number| checked.plans.read(ReadId(number)));
+    plan.is_some_and(|plan| !plan.filters.is_empty())
+}
+
+/// Asserts that no call sends more requests than `explain` states.
+fn check_requests(checked: &Checked, proof: &Proof) {
+    let explained = explain::explain(checked, "*").into_iter();
+    for explained in explained.filter(|explained| !is_filled(checked, &explained.pattern)) {
+        let tried = proof.patterns.iter().find(|tried| tried.name == explained.pattern);
+        let sent = tried.map_or(0, |tried| tried.requests);
+        assert!(explained.requests.is_none_or(|most| sent <= most), "{}: {sent} requests", explained.pattern);
+    }
+}
+
 #[test]
 fn tenants_of_the_systems_are_isolated() {
     for name in SYSTEMS {
         let text = model(name);
         let proof = proof(&text);
         assert!(proof.leaks.is_empty(), "{name}: {}", transcripts(&proof));
+        check_requests(&Checked::read(&text), &proof);
         assert_eq!(reported(&text), Vec::<String>::new(), "{name}: the checker agrees");
         assert!(proof.patterns.iter().all(|tried| tried.calls > 0), "{name}: every pattern is called");
         let closed: Vec<&str> = proof.closed().map(|tried| tried.name.as_str()).collect();
