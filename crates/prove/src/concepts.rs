@@ -189,16 +189,26 @@ impl<'a> Concepts<'a> {
         self.nodes_of(concept).any(|node| matches!(node, Node::Claim(_)) && is_name(self.kind(node)))
     }
 
-    /// Returns whether every entity with the concept in its key has a claim in its partition key.
+    /// Returns whether every entity with the concept in its key has a claim in its partition key, and values are unique
+    /// only within a claim.
     fn may_be_shared(&self, concept: Concept) -> bool {
-        self.model.entity_ids().all(|id| {
-            let entity = self.model.entity(id);
-            let has = |field: FieldId| self.concept(Node::Field(id, field)) == concept;
-            let is_claim = |field| self.is_claimed(self.concept(Node::Field(id, field)));
-            let mut partition =
-                entity.key.iter().flat_map(|key| &key.partition).flat_map(|part| part.template.fields());
-            !entity.key_fields().into_iter().any(has) || partition.any(is_claim)
-        })
+        let is_unique = self.nodes_of(concept).any(|node| match node {
+            Node::Claim(_) => false,
+            Node::Field(id, field) => {
+                let unique = self.model.entity(id).field(field).flags.unique.as_ref();
+                let is_claim = |per: &FieldId| self.is_claimed(self.concept(Node::Field(id, *per)));
+                unique.is_some_and(|unique| !unique.per.iter().any(is_claim))
+            }
+        });
+        !is_unique
+            && self.model.entity_ids().all(|id| {
+                let entity = self.model.entity(id);
+                let has = |field: FieldId| self.concept(Node::Field(id, field)) == concept;
+                let is_claim = |field| self.is_claimed(self.concept(Node::Field(id, field)));
+                let mut partition =
+                    entity.key.iter().flat_map(|key| &key.partition).flat_map(|part| part.template.fields());
+                !entity.key_fields().into_iter().any(has) || partition.any(is_claim)
+            })
     }
 
     fn has_name(&self, concept: Concept) -> bool {

@@ -84,9 +84,8 @@ impl Effect {
             let entity = worlds.both.entity(&place.0, item)?;
             let origins = origins(worlds, persona, entity, item);
             let of = worlds.both.model().entity(entity);
-            let places = |field: &FieldId| {
-                of.key_fields().contains(field) || matches!(of.field(*field).kind, Type::Ref { .. })
-            };
+            let places =
+                |field: &FieldId| of.key_fields().contains(field) || matches!(of.field(*field).kind, Type::Ref { .. });
             let what = "creates an item in the scope of the other tenant";
             (!origins.has_own && origins.foreign.iter().any(places)).then(|| {
                 let mut violation = Violation::new(Kind::Creation, what);

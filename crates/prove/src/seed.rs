@@ -25,13 +25,13 @@ pub(super) type Place = (String, String);
 /// Creates the items of a tenant.
 pub(super) fn of_tenant(model: &Model, vocabulary: &Vocabulary<'_>, tenant: Owner) -> Vec<Seeded> {
     let mut items: Vec<Seeded> =
-        model.entity_ids().filter_map(|id| seeded(model, vocabulary, id, tenant, tenant)).collect();
+        model.entity_ids().flat_map(|id| seeded(model, vocabulary, id, tenant, tenant)).collect();
     let persons: &[Owner] = if tenant == Owner::Caller { &[Owner::Member, Owner::Both] } else { &[Owner::Both] };
     for &person in persons {
         // The roles of further persons differ from the owner's, and those of a person in both tenants differ.
         let is_shifted = person == Owner::Member || tenant == Owner::Other;
         let shifted = shifted(vocabulary, usize::from(is_shifted));
-        let more = authorities(model).filter_map(|id| seeded(model, &shifted, id, tenant, person));
+        let more = authorities(model).flat_map(|id| seeded(model, &shifted, id, tenant, person));
         for item in more.collect::<Vec<_>>() {
             if items.iter().all(|other| other.place != item.place) {
                 items.push(item);
@@ -54,12 +54,16 @@ fn shifted<'a>(vocabulary: &Vocabulary<'a>, by: usize) -> Vocabulary<'a> {
     Vocabulary { model: vocabulary.model, concepts: vocabulary.concepts, variant, crossed: vocabulary.crossed.clone() }
 }
 
-fn seeded(model: &Model, vocabulary: &Vocabulary<'_>, id: EntityId, tenant: Owner, person: Owner) -> Option<Seeded> {
+/// Creates an item of an entity, with the sentinels of its unique fields. An entity whose key has no sample has none.
+fn seeded(model: &Model, vocabulary: &Vocabulary<'_>, id: EntityId, tenant: Owner, person: Owner) -> Vec<Seeded> {
     let entity = model.entity(id);
-    let table = entity.table.map(|table| model.table(table))?;
-    let item = bind::item(table, entity, &fields(model, vocabulary, id, tenant, person)).ok()?;
-    let place = (table.physical.clone(), place(model, &table.physical, &item));
-    Some(Seeded { entity: id, place, item, person })
+    let Some(table) = entity.table.map(|table| model.table(table)) else { return Vec::new() };
+    let fields = fields(model, vocabulary, id, tenant, person);
+    let Ok(item) = bind::item(table, entity, &fields) else { return Vec::new() };
+    let sentinels = bind::sentinels(table, entity, &fields).unwrap_or_default();
+    let place = |item: &Attributes| (table.physical.clone(), place(model, &table.physical, item));
+    let items = [item].into_iter().chain(sentinels);
+    items.map(|item| Seeded { entity: id, place: place(&item), item, person }).collect()
 }
 
 fn fields(model: &Model, vocabulary: &Vocabulary<'_>, id: EntityId, tenant: Owner, person: Owner) -> Attributes {

@@ -25,8 +25,11 @@ pub(super) fn item(model: &Model, entity: EntityId, item: &Attributes) -> String
     cut(format!("{} {{ {} }}", entity.name, fields.collect::<Vec<_>>().join(", ")))
 }
 
+/// Formats an item of a world. A sentinel of a unique field has no fields of its entity.
 pub(super) fn seeded(model: &Model, of: &Seeded) -> String {
-    item(model, of.entity, &of.item)
+    let entity = model.entity(of.entity);
+    let is_item = entity.fields.iter().filter(|field| of.item.contains_key(&field.name)).count() > 1;
+    if is_item { item(model, of.entity, &of.item) } else { format!("the unique value of a field of {}", entity.name) }
 }
 
 /// Names a tenant from the caller's point of view.

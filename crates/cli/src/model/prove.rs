@@ -77,7 +77,8 @@ fn tried(checked: &Checked, seeds: u64) -> Result<Proof, Failure> {
 
 fn document(name: &str, proof: &Proof) -> Result<serde_json::Value, Failure> {
     let mut document = json!({ "version": 1, "model": name, "calls": proof.calls() });
-    if let (Some(members), serde_json::Value::Object(proof)) = (document.as_object_mut(), serde_json::to_value(proof)?) {
+    if let (Some(members), serde_json::Value::Object(proof)) = (document.as_object_mut(), serde_json::to_value(proof)?)
+    {
         members.extend(proof);
     }
     Ok(document)

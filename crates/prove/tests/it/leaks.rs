@@ -225,6 +225,18 @@ fn name_that_differs_in_case_is_found() {
     assert_eq!(leaking(&proof), ["files"], "{}", transcripts(&proof));
 }
 
+/// A refusal that tells of another tenant's value is no leak; the owner of the model decides whether it matters.
+#[test]
+fn unique_value_of_another_tenant_is_noted() {
+    let unique = with("  name:  string(1..100)\n", "  name:  string(1..100) unique\n");
+    let found = "write found(name) -> Org {\n  allow public\n  create Org {} else NameTaken\n}\n";
+    let proof = proof(&format!("{unique}\n{found}"));
+    assert!(proof.leaks.is_empty(), "{}", transcripts(&proof));
+    let notes: Vec<String> = proof.notes.iter().map(ToString::to_string).collect();
+    let told = "`found` tells by `NameTaken` whether an item of another tenant exists";
+    assert!(notes.iter().any(|note| note == told), "{notes:?}");
+}
+
 #[test]
 fn transcript_shows_the_world_the_call_and_the_answer() {
     let text = with(
