@@ -5,7 +5,7 @@
 //! the HTTP API parses them.
 
 use keyform_core::{AttributeValue, Attributes};
-use keyform_language::schema::{Parameter, Test};
+use keyform_language::schema::{Parameter, Test, Type};
 use keyform_language::surface::Pattern;
 use keyform_runtime::run::{given, json};
 use serde_json::{Map, Value};
@@ -34,7 +34,7 @@ pub(super) enum Class {
     Absent,
     /// A value that no item has.
     Unknown,
-    /// A foreign value of another meaning.
+    /// A foreign value of another meaning, or a list of own and foreign values.
     Stray,
 }
 
@@ -138,6 +138,8 @@ impl Callable<'_> {
             Class::Foreign => one(Owner::Other),
             Class::Absent => return None,
             Class::Unknown => one(Owner::Unknown),
+            // A list of own and foreign values.
+            Class::Stray if matches!(parameter.kind.resolved(), Type::List(..)) => joined(own(), one(Owner::Other)),
             Class::Stray => vocabulary.stray(concept, &parameter.kind)?,
         };
         let is_list = parameter.test == Test::In;
@@ -146,6 +148,13 @@ impl Callable<'_> {
             _ if is_list => AttributeValue::L(vec![own(), chosen]),
             _ => chosen,
         })
+    }
+}
+
+fn joined(one: AttributeValue, other: AttributeValue) -> AttributeValue {
+    match (one, other) {
+        (AttributeValue::L(one), AttributeValue::L(other)) => AttributeValue::L(one.into_iter().chain(other).collect()),
+        (_, other) => other,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Effect of a write on the store with both tenants, and its judgement.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use keyform_core::{AttributeValue, Attributes};
@@ -16,8 +17,8 @@ use super::trial::{Violation, Worlds, Written};
 use super::world::Items;
 
 /// Contents of the store with both tenants after a write.
-pub(super) struct Effect {
-    pub(super) after: Items,
+pub(super) struct Effect<'w> {
+    pub(super) after: Cow<'w, Items>,
     /// Places whose item is new or has changed.
     changed: Vec<Place>,
 }
@@ -29,18 +30,28 @@ struct Origins {
     foreign: Vec<FieldId>,
 }
 
-impl Effect {
-    pub(super) fn of(worlds: &Worlds<'_>) -> Self {
+impl<'e> Effect<'e> {
+    pub(super) fn of(worlds: &'e Worlds<'_>) -> Self {
         let after = worlds.both.dump();
         let before = worlds.both.seeded();
-        let changed = after.iter().filter(|(place, item)| before.get(*place) != Some(*item));
-        let changed = changed.map(|(place, _)| place.clone()).collect();
+        let changed = match &after {
+            Cow::Borrowed(_) => Vec::new(),
+            Cow::Owned(after) => {
+                let changed = after.iter().filter(|(place, item)| before.get(*place) != Some(*item));
+                changed.map(|(place, _)| place.clone()).collect()
+            }
+        };
         Self { after, changed }
+    }
+
+    fn is_empty(&self) -> bool {
+        matches!(self.after, Cow::Borrowed(_))
     }
 
     /// Returns the closed items of the other tenant that were changed or deleted.
     pub(super) fn changed_others<'w>(&'w self, worlds: &'w Worlds<'_>) -> impl Iterator<Item = &'w Seeded> {
-        worlds.both.closed().filter(|other| self.after.get(&other.place) != Some(&other.item))
+        let closed = worlds.both.closed().filter(|_| !self.is_empty());
+        closed.filter(|other| self.after.get(&other.place) != Some(&other.item))
     }
 
     /// Returns how a write violated isolation, if it did.
@@ -58,7 +69,7 @@ impl Effect {
         }
         match both {
             Ok(_) => self.created(worlds, persona).or_else(|| self.dependence(worlds, alone, both)),
-            Err(_) if self.after != *worlds.both.seeded() => {
+            Err(_) if !self.is_empty() && *self.after != *worlds.both.seeded() => {
                 Some(Violation::new(Kind::Change, "is refused, but changes data"))
             }
             Err(error) => exposed(worlds, error),

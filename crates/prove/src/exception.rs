@@ -1,7 +1,7 @@
 //! Exceptions that a model declares: `unscoped`, `bearer` and `grants`.
 //!
-//! `global` needs no exception: no caller of the trial has such a claim. `allow public` is none: every caller passes, and
-//! still reaches only its own items.
+//! `global` needs no exception: no caller of the trial has such a claim. Neither is `allow public` one: every caller
+//! passes, and still reaches only its own items.
 
 use std::collections::BTreeSet;
 
@@ -81,7 +81,7 @@ pub(super) fn grants(model: &Model, write: &Write) -> bool {
     reads.iter().flat_map(|read| read.result.entities()).chain(touched).any(declares)
 }
 
-/// Returns whether an item of the entity is for whoever knows one of its values.
+/// Returns whether an item of the entity is for every caller who knows one of its values.
 pub(super) fn is_bearer(model: &Model, entity: EntityId) -> bool {
     model.entity(entity).fields.iter().any(|field| field.flags.bearer.is_some())
 }

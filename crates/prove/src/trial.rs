@@ -154,7 +154,7 @@ impl Session {
         callable: &Callable<'_>,
         trial: &Trial,
         call: &Call,
-        effect: &Effect,
+        effect: &Effect<'_>,
         both: &Written,
     ) -> Option<Violation> {
         let model = worlds.both.model();
@@ -181,7 +181,7 @@ impl Session {
         worlds: &Worlds<'_>,
         callable: &Callable<'_>,
         trial: &Trial,
-        effect: &Effect,
+        effect: &Effect<'_>,
         (alone, both): (&Written, &Written),
     ) {
         let name = callable.pattern.name();

@@ -1,5 +1,6 @@
 //! In-memory store with one or both tenants that can be called, inspected and restored.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
 use std::sync::Arc;
@@ -213,10 +214,10 @@ impl World {
         other.filter(|_| !self.own.iter().filter(|own| own.entity == found.entity).any(|own| is(&own)))
     }
 
-    /// Returns the current contents of the store.
-    pub(super) fn dump(&self) -> Items {
+    /// Returns the current contents of the store. Most calls change nothing, so they copy nothing.
+    pub(super) fn dump(&self) -> Cow<'_, Items> {
         if !self.changed.load(Ordering::Relaxed) {
-            return self.seeded.clone();
+            return Cow::Borrowed(&self.seeded);
         }
         let model = &self.runner.checked().model;
         let mut items = Items::new();
@@ -229,7 +230,7 @@ impl World {
                 }
             }
         }
-        items
+        Cow::Owned(items)
     }
 
     /// Restores the initial contents.
