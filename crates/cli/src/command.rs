@@ -16,7 +16,7 @@ Without a command, `keyform` serves ./keyform-data and the example systems on 12
 
 /// Groups of commands in the help.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Model", &["check", "explain", "cost", "doc", "fmt", "lsp", "import", "generate", "model"]),
+    ("Model", &["check", "prove", "explain", "cost", "doc", "fmt", "lsp", "import", "generate", "model"]),
     ("Data", &["serve", "run", "watch", "copy", "export", "handlers"]),
     ("Change", &["deploy", "migrate"]),
     ("Keys and access", &["credentials", "keys", "field-keys"]),

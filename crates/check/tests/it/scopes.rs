@@ -111,6 +111,14 @@ fn writes_are_bound_by_the_stored_and_by_the_new_value() {
 }
 
 #[test]
+fn new_item_with_a_fresh_id_is_not_placed_in_another_scope() {
+    let write =
+        |allow: &str| format!("write w(orgId) {{\n allow {allow}\n create Doc {{ author = \"x\" }} else Exists\n}}");
+    verdict(&write("public"), &["P01"]);
+    verdict(&write("member(orgId)"), &[]);
+}
+
+#[test]
 fn what_a_guard_reads_is_granted_only_by_those_who_have_it() {
     let add = |parameters: &str, allow: &str| {
         format!("write add({parameters}) {{\n allow {allow}\n create Member {{}} else Exists\n}}")

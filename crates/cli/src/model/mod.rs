@@ -17,6 +17,7 @@ mod import;
 mod items;
 mod migrate;
 mod printed;
+mod prove;
 mod run;
 mod source;
 mod watch;
@@ -31,6 +32,7 @@ use crate::failure::Failure;
 pub(crate) fn commands() -> Vec<Command> {
     vec![
         check::command(),
+        prove::command(),
         format::command(),
         explain::command(),
         doc::command(),
@@ -51,6 +53,7 @@ pub(crate) fn commands() -> Vec<Command> {
 pub(crate) fn run(name: &str, arguments: &ArgMatches) -> Option<Result<ExitCode, Failure>> {
     Some(match name {
         "check" => check::run(arguments),
+        "prove" => prove::run(arguments),
         "cost" => cost::run(arguments),
         "deploy" => deploy::run(arguments),
         "doc" => doc::run(arguments),

@@ -13,6 +13,7 @@ mod explain;
 mod format;
 mod grammar;
 mod lsp;
+mod prove;
 mod run;
 mod serve;
 mod tour;

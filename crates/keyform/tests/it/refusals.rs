@@ -7,7 +7,7 @@ use keyform::SystemWorld;
 use keyform::execute::BoxFuture;
 use keyform::{AttributeValue, Attributes, Database, Error, Execute, Operation, Output};
 use keyform_check::Checked;
-use keyform_isolation::prove;
+use keyform_prove::prove;
 use keyform_runtime::run::{Call, Caller, Found, RunError, RunSettings, Runner, json};
 
 /// Store that counts requests.

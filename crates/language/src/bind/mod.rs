@@ -56,7 +56,7 @@ pub use read::{BoundRead, PageRead, ReadRequest, read};
 pub use removal::removal;
 pub use request::{WriteOperation, single};
 pub use seal::{SEALED_OVERHEAD_BYTES, Seal, SealedField};
-pub use sentinel::is_sentinel;
+pub use sentinel::{is_sentinel, sentinels};
 pub use table::{create_table, table_request, time_to_live};
 pub use write::taken_name;
 pub use write::{BoundAction, BoundWrite, Clearing, Demand, Refusal, read_first, write};

@@ -120,6 +120,18 @@ fn whole(table: &Table, mut item: Attributes, entity: &Entity, fields: &Fields) 
     item
 }
 
+/// Returns the sentinels that an item with these fields has in its table.
+///
+/// # Errors
+///
+/// Returns an error if a unique value cannot be written in a key.
+pub fn sentinels(table: &Table, entity: &Entity, values: &Attributes) -> Result<Vec<Attributes>, BindError> {
+    let fields = super::item::known_fields(entity, values);
+    let unique = (0..entity.fields.len()).map(FieldId).filter(|field| is_guarded(entity, *field));
+    let keys = unique.filter_map(|field| key(table, entity, field, &fields).transpose());
+    keys.map(|key| Ok(whole(table, key?, entity, &fields))).collect()
+}
+
 /// Returns the action that deletes a sentinel.
 pub(super) fn release(name: String, key: Attributes) -> TransactAction {
     TransactAction::Delete { table: name, key, condition: None, return_item_on_failure: false }

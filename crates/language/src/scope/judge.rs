@@ -211,8 +211,13 @@ impl<'a> Pass<'_, 'a> {
     fn is_new_bound(&self, entity: EntityId, action: &Action) -> bool {
         let is_set = |field: FieldId| action.value_of(field).is_some();
         let set = (0..self.model.entity(entity).fields.len()).map(FieldId);
-        let mut set = set.filter_map(|field| Some((field, action.value_of(field)?)));
-        if set.any(|(field, value)| self.facts.binds(entity, field, value)) {
+        let set = set.filter_map(|field| Some((field, action.value_of(field)?)));
+        let bound: Vec<FieldId> =
+            set.filter(|(field, value)| self.facts.binds(entity, *field, value)).map(|(field, _)| field).collect();
+        let item = self.model.entity(entity);
+        let is_own = |id: &FieldId| item.field(*id).is_generated() || item.key_fields() == [*id];
+        let id = item.id_field().filter(is_own);
+        if bound.iter().any(|field| Some(*field) != id) || !bound.is_empty() && !self.is_placed(entity, action, id) {
             return true;
         }
         let kept = || self.stored(entity, action).into_iter().filter(|it| !is_set(it.field));
@@ -222,6 +227,18 @@ impl<'a> Pass<'_, 'a> {
                     let is_bearer = self.model.entity(entity).field(it.field).flags.bearer.is_some();
                     is_bearer || self.facts.binds(entity, it.field, &it.value)
                 }))
+    }
+
+    /// Returns true if an argument that is not authorised names the item under which the new one is placed. Its fresh id
+    /// does not make up for that: the item would appear among those of another scope.
+    fn is_placed(&self, entity: EntityId, action: &Action, id: Option<FieldId>) -> bool {
+        let of = self.model.entity(entity);
+        let is_reference = |field: &FieldId| matches!(of.field(*field).kind, crate::schema::Type::Ref { .. });
+        let fields = (0..of.fields.len()).map(FieldId).filter(|field| Some(*field) != id);
+        fields.filter(is_reference).any(|field| {
+            let value = action.value_of(field).filter(|value| !value.parameters().is_empty());
+            value.is_some_and(|value| !self.facts.binds(entity, field, value))
+        })
     }
 
     /// Returns the fields with which the caller would grant itself or others a right that it does not have.

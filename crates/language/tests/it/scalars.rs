@@ -194,7 +194,7 @@ const NAMED: [(&str, &str); 13] = [
     ("language/src/bind/evaluate.rs", "`today()` is a `date`"),
     ("language/src/bind/sample.rs", "generated ids and the time of a call"),
     ("runtime/src/evolve/form.rs", "an attribute without a declared type is a `string`"),
-    ("src/isolation/world.rs", "generated ids"),
+    ("prove/src/world.rs", "generated ids"),
     ("src/typed/id.rs", "Rust types of ids"),
     ("src/typed/time.rs", "Rust types of times"),
     ("export.rs", "the time of an export"),

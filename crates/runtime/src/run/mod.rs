@@ -33,6 +33,7 @@ mod error;
 mod evolving;
 mod fields;
 mod found;
+pub mod given;
 pub mod json;
 mod known;
 mod live;

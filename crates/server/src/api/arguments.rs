@@ -7,7 +7,7 @@ use hyper::header::CONTENT_TYPE;
 use keyform_check::surface::{Argument, CURSOR, Pattern};
 use keyform_core::{AttributeValue, Attributes};
 use keyform_language::schema::{Model, Type};
-use keyform_runtime::run::{fits, in_words, json, misfit};
+use keyform_runtime::run::{given, json, misfit};
 use serde_json::{Map, Value};
 
 use super::problem::{self, Problem};
@@ -19,26 +19,27 @@ pub(super) fn of_query(
     pattern: Pattern<'_>,
     query: &str,
 ) -> Result<(Attributes, Option<String>), Problem> {
-    let mut given: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut pairs: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (name, value) in query_pairs(query) {
-        given.entry(name.into_owned()).or_default().push(value.into_owned());
+        pairs.entry(name.into_owned()).or_default().push(value.into_owned());
     }
     let mut arguments = Attributes::new();
     for argument in pattern.arguments(model) {
-        if let Some(texts) = given.remove(argument.name) {
+        if let Some(texts) = pairs.remove(argument.name) {
             let value = from_texts(&texts, &argument.kind);
-            arguments.insert(argument.name.to_owned(), checked(&argument, value, || within(&argument, &texts))?);
+            let typed = given::typed_or(&argument, value, || within(&argument, &texts)).map_err(wrong)?;
+            arguments.insert(argument.name.to_owned(), typed);
         } else if argument.required {
-            return Err(missing(&argument));
+            return Err(wrong(given::missing(&argument)));
         }
     }
-    let cursor = match given.remove(CURSOR).unwrap_or_default().as_slice() {
+    let cursor = match pairs.remove(CURSOR).unwrap_or_default().as_slice() {
         [] => None,
         [cursor] => Some(cursor.clone()),
         _ => return Err(wrong("more than one `cursor`".to_owned())),
     };
-    match given.keys().next() {
-        Some(name) => Err(unknown(pattern, name)),
+    match pairs.keys().next() {
+        Some(name) => Err(wrong(given::unknown(pattern, name))),
         None => Ok((arguments, cursor)),
     }
 }
@@ -62,26 +63,8 @@ pub(super) fn of_body(model: &Model, pattern: Pattern<'_>, body: &[u8]) -> Resul
 }
 
 /// Parses arguments from a JSON object. Null is the same as an absent argument.
-pub(super) fn of_object(
-    model: &Model,
-    pattern: Pattern<'_>,
-    mut given: serde_json::Map<String, Value>,
-) -> Result<Attributes, Problem> {
-    given.retain(|_, value| !value.is_null());
-    let mut arguments = Attributes::new();
-    for argument in pattern.arguments(model) {
-        if let Some(value) = given.remove(argument.name) {
-            let typed = json::from_json(&value, &argument.kind);
-            let typed = checked(&argument, typed, || misfit(argument.name, &value, &argument.kind))?;
-            arguments.insert(argument.name.to_owned(), typed);
-        } else if argument.required {
-            return Err(missing(&argument));
-        }
-    }
-    match given.keys().next() {
-        Some(name) => Err(unknown(pattern, name)),
-        None => Ok(arguments),
-    }
+pub(super) fn of_object(model: &Model, pattern: Pattern<'_>, given: Map<String, Value>) -> Result<Attributes, Problem> {
+    given::from_object(model, pattern, given).map_err(wrong)
 }
 
 /// Parses a body into untyped arguments. An empty body is an empty object; nulls are dropped.
@@ -109,20 +92,6 @@ pub(super) fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
     Err(Problem::new(problem::MEDIA_TYPE, "send Content-Type: application/json"))
 }
 
-/// Returns the value if it has the argument's type. `why` locates the mismatch for the error message.
-fn checked(
-    argument: &Argument<'_>,
-    value: Option<AttributeValue>,
-    why: impl Fn() -> Option<String>,
-) -> Result<AttributeValue, Problem> {
-    // A prefix (`begins`) need not satisfy the format of a complete value.
-    let partial = argument.parameter.test == keyform_language::schema::Test::Begins;
-    let value = value.filter(|value| partial || fits(value, &argument.kind));
-    value.ok_or_else(|| {
-        wrong(why().unwrap_or_else(|| format!("`{}` is not {}", argument.name, in_words(&argument.kind))))
-    })
-}
-
 /// Locates the mismatch in a query argument that is written as JSON.
 fn within(argument: &Argument<'_>, texts: &[String]) -> Option<String> {
     let [text] = texts else { return None };
@@ -131,17 +100,6 @@ fn within(argument: &Argument<'_>, texts: &[String]) -> Option<String> {
         &serde_json::from_str(text).ok().filter(|value: &Value| value.is_array() || value.is_object())?,
         &argument.kind,
     )
-}
-
-fn missing(argument: &Argument<'_>) -> Problem {
-    wrong(format!("`{}` is missing", argument.name))
-}
-
-fn unknown(pattern: Pattern<'_>, name: &str) -> Problem {
-    let known: Vec<&str> =
-        pattern.parameters().iter().flat_map(|parameter| &parameter.arguments).map(String::as_str).collect();
-    let takes = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    wrong(format!("unknown argument `{name}`; `{}` takes {takes}", pattern.name()))
 }
 
 fn wrong(detail: String) -> Problem {

@@ -346,7 +346,7 @@ impl Drawing {
             name: format!("product{number}"),
             before: format!("read product{number}(p{number}Id) -> Product{number}?"),
             allow: "public".to_owned(),
-            after: String::new(),
+            after: format!("\n  unscoped Product{number} \"a catalogue for everyone\""),
             is_guarded: false,
         });
         self.patterns.push(Pattern {

@@ -5,11 +5,13 @@
 //! the value is the same in both worlds: two tenants with the same ids. All other concepts must differ, or the worlds
 //! would share items.
 
+use keyform_language::document::ast::BinaryOp;
 use keyform_language::scalar::generated::RustId;
 use keyform_language::schema::{
     EntityId, Expr, ExprKind, FieldId, GuardId, LetSource, Model, Origin, Parameter, Permission, Read, Type, ValuePath,
     Write,
 };
+use keyform_language::scope::disjunct::claim;
 
 /// Names too generic to identify a concept.
 const GENERIC: [&str; 4] = ["id", "name", "key", "code"];
@@ -40,6 +42,8 @@ pub(super) struct Concepts<'a> {
     shared: Vec<bool>,
     /// Concepts that identify something.
     naming: Vec<bool>,
+    /// Concepts that identify persons.
+    personal: Vec<bool>,
 }
 
 impl<'a> Concepts<'a> {
@@ -54,12 +58,14 @@ impl<'a> Concepts<'a> {
         let count = nodes.len();
         let none = || vec![false; count];
         let of = (0..count).collect();
-        let mut concepts = Self { model, nodes, begins, of, claimed: none(), shared: none(), naming: none() };
+        let mut concepts =
+            Self { model, nodes, begins, of, claimed: none(), shared: none(), naming: none(), personal: none() };
         concepts.join_references();
         concepts.join_names();
         concepts.claimed = concepts.each(Self::has_claim);
         concepts.shared = concepts.each(Self::may_be_shared);
         concepts.naming = concepts.each(Self::has_name);
+        concepts.personal = concepts.each(Self::is_of_person);
         concepts
     }
 
@@ -136,6 +142,35 @@ impl<'a> Concepts<'a> {
         self.claimed[concept.0]
     }
 
+    /// Returns whether the concept identifies a person, who can be one of several in a tenant. A caller with several
+    /// names has a tenant by the first of them that begins a key; all others are the person's.
+    pub(super) fn is_personal(&self, concept: Concept) -> bool {
+        self.personal[concept.0]
+    }
+
+    fn is_of_person(&self, concept: Concept) -> bool {
+        let claims = self.nodes.iter().copied().filter(|node| matches!(node, Node::Claim(_)));
+        let names: Vec<Concept> =
+            claims.filter(|node| is_name(self.kind(*node))).map(|node| self.concept(node)).collect();
+        let tenant = names.iter().copied().filter(|_| names.len() > 1).find(|of| self.begins_key(*of));
+        self.is_claimed(concept) && tenant != Some(concept)
+    }
+
+    fn begins_key(&self, concept: Concept) -> bool {
+        let first = |id: EntityId| self.model.entity(id).key_fields().first().copied();
+        self.model.entity_ids().any(|id| first(id).is_some_and(|field| self.concept(Node::Field(id, field)) == concept))
+    }
+
+    /// Returns the concept of a claim.
+    pub(super) fn claim(&self, number: usize) -> Concept {
+        self.concept(Node::Claim(number))
+    }
+
+    /// Iterates over all concepts.
+    pub(super) fn all(&self) -> impl Iterator<Item = Concept> {
+        (0..self.nodes.len()).filter(|number| self.of[*number] == *number).map(Concept)
+    }
+
     /// Returns whether the concept has the same value in both worlds.
     pub(super) fn is_shared(&self, concept: Concept) -> bool {
         self.shared[concept.0] && !self.claimed[concept.0]
@@ -146,12 +181,6 @@ impl<'a> Concepts<'a> {
         self.naming[concept.0]
     }
 
-    /// Returns whether items of the entity name their owner: one of its fields is a claim.
-    pub(super) fn is_owned(&self, entity: EntityId) -> bool {
-        let fields = (0..self.model.entity(entity).fields.len()).map(FieldId);
-        fields.into_iter().any(|field| self.is_claimed(self.concept(Node::Field(entity, field))))
-    }
-
     fn nodes_of(&self, concept: Concept) -> impl Iterator<Item = Node> {
         self.nodes.iter().zip(&self.of).filter(move |(_, of)| **of == concept.0).map(|(node, _)| *node)
     }
@@ -160,16 +189,26 @@ impl<'a> Concepts<'a> {
         self.nodes_of(concept).any(|node| matches!(node, Node::Claim(_)) && is_name(self.kind(node)))
     }
 
-    /// Returns whether every entity with the concept in its key has a claim in its partition key.
+    /// Returns whether every entity with the concept in its key has a claim in its partition key, and values are unique
+    /// only within a claim.
     fn may_be_shared(&self, concept: Concept) -> bool {
-        self.model.entity_ids().all(|id| {
-            let entity = self.model.entity(id);
-            let has = |field: FieldId| self.concept(Node::Field(id, field)) == concept;
-            let is_claim = |field| self.is_claimed(self.concept(Node::Field(id, field)));
-            let mut partition =
-                entity.key.iter().flat_map(|key| &key.partition).flat_map(|part| part.template.fields());
-            !entity.key_fields().into_iter().any(has) || partition.any(is_claim)
-        })
+        let is_unique = self.nodes_of(concept).any(|node| match node {
+            Node::Claim(_) => false,
+            Node::Field(id, field) => {
+                let unique = self.model.entity(id).field(field).flags.unique.as_ref();
+                let is_claim = |per: &FieldId| self.is_claimed(self.concept(Node::Field(id, *per)));
+                unique.is_some_and(|unique| !unique.per.iter().any(is_claim))
+            }
+        });
+        !is_unique
+            && self.model.entity_ids().all(|id| {
+                let entity = self.model.entity(id);
+                let has = |field: FieldId| self.concept(Node::Field(id, field)) == concept;
+                let is_claim = |field| self.is_claimed(self.concept(Node::Field(id, field)));
+                let mut partition =
+                    entity.key.iter().flat_map(|key| &key.partition).flat_map(|part| part.template.fields());
+                !entity.key_fields().into_iter().any(has) || partition.any(is_claim)
+            })
     }
 
     fn has_name(&self, concept: Concept) -> bool {
@@ -229,7 +268,7 @@ impl<'a> Concepts<'a> {
         parameters.iter().enumerate().map(concept).collect()
     }
 
-    /// Collects the fields that guards and reads in `allow` compare with parameters.
+    /// Collects the fields and claims that guards, reads and equalities in `allow` compare with parameters.
     fn add_uses(&self, expr: &Expr, uses: &mut Vec<(usize, Node)>) {
         match &expr.kind {
             ExprKind::Guard { guard, arguments } => {
@@ -244,6 +283,13 @@ impl<'a> Concepts<'a> {
                 for (argument, to) in arguments.iter().zip(parameters) {
                     if let (Some(number), Some((entity, field))) = (parameter_of(argument), to.field) {
                         uses.push((number, Node::Field(entity, field)));
+                    }
+                }
+            }
+            ExprKind::Binary(BinaryOp::Equal, left, right) => {
+                for (one, other) in [(left, right), (right, left)] {
+                    if let (Some(number), Some(claim)) = (parameter_of(one), claim(other)) {
+                        uses.push((number, Node::Claim(claim)));
                     }
                 }
             }
