@@ -222,7 +222,7 @@ impl Mutant {
 #[must_use]
 pub fn mutants(document: &Document) -> Vec<Mutant> {
     let scene = Scene::of(document);
-    let mut all = Vec::new();
+    let mut all: Vec<Mutant> = Vec::new();
     for operator in Operator::ALL {
         for (number, declaration) in document.declarations.iter().enumerate() {
             let before = printed(declaration);
@@ -235,9 +235,18 @@ pub fn mutants(document: &Document) -> Vec<Mutant> {
                 }
                 let line = changed_line(&before, &text);
                 seen.push(text);
+                let place = place::name(&declaration.value);
+                let is_same = |other: &&Mutant| {
+                    let same = other.operator == operator && other.declaration == place;
+                    same && other.line.split(" (again").next() == Some(&line)
+                };
+                let line = match all.iter().filter(is_same).count() {
+                    0 => line,
+                    count => format!("{line} (again, {count})"),
+                };
                 let mut document = document.clone();
                 document.declarations[number] = changed;
-                let declaration = place::name(&declaration.value).to_owned();
+                let declaration = place.to_owned();
                 all.push(Mutant { operator, declaration, line, number, document });
             }
         }

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use keyform_language::document::ast::{
-    Declaration, DeclarationKind, Document, Entity, Permission, ReadResult, Step,
-};
+use keyform_language::document::ast::{Declaration, DeclarationKind, Document, Entity, Permission, ReadResult, Step};
 
 use crate::place::{called, name, permission};
 
@@ -12,12 +10,14 @@ use crate::place::{called, name, permission};
 /// public reads, which tell the trial what is not confidential.
 pub(crate) fn affected(document: &Document, number: usize) -> BTreeSet<String> {
     let changed = &document.declarations[number].value;
-    let patterns = || document.declarations.iter().map(|declaration| &declaration.value).filter(|kind| is_pattern(kind));
+    let patterns =
+        || document.declarations.iter().map(|declaration| &declaration.value).filter(|kind| is_pattern(kind));
     let mut names: BTreeSet<String> = match changed {
         DeclarationKind::Read(_) | DeclarationKind::Write(_) => BTreeSet::from([name(changed).to_owned()]),
-        DeclarationKind::Guard(guard) => {
-            patterns().filter(|kind| called(kind).contains(&guard.name.text)).map(|kind| name(kind).to_owned()).collect()
-        }
+        DeclarationKind::Guard(guard) => patterns()
+            .filter(|kind| called(kind).contains(&guard.name.text))
+            .map(|kind| name(kind).to_owned())
+            .collect(),
         DeclarationKind::Entity(entity) => {
             patterns().filter(|kind| touches(kind, entity)).map(|kind| name(kind).to_owned()).collect()
         }

@@ -5,16 +5,18 @@ use keyform_language::document::ast::{
     Step, TableEntry, Verb,
 };
 
+use crate::key;
 use crate::operator::Scene;
 use crate::permission::{operands, replaced};
 use crate::place::{Place, arguments, each, named, vary};
-use crate::key;
 
 /// Returns the write once for each list of steps that replaces one step.
 fn steps(kind: &DeclarationKind, change: &dyn Fn(&Step) -> Vec<Option<Step>>) -> Vec<DeclarationKind> {
     let DeclarationKind::Write(write) = kind else { return Vec::new() };
     let bodies = blocks(&write.body, change).into_iter();
-    bodies.map(|body| DeclarationKind::Write(keyform_language::document::ast::Write { body, ..write.clone() })).collect()
+    bodies
+        .map(|body| DeclarationKind::Write(keyform_language::document::ast::Write { body, ..write.clone() }))
+        .collect()
 }
 
 fn blocks(body: &Block<Step>, change: &dyn Fn(&Step) -> Vec<Option<Step>>) -> Vec<Block<Step>> {

@@ -8,7 +8,7 @@ use keyform_language::document::{parse, print};
 use keyform_language::plan::plan;
 use keyform_language::schema::resolve;
 use keyform_language::{Checked, Diagnostic};
-use keyform_prove::{Proof, Promise, prove};
+use keyform_prove::{Promise, Proof, prove};
 
 use crate::operator::{Mutant, Scene};
 use crate::part::{affected, reduced};
@@ -91,13 +91,33 @@ impl Original {
         &self.document
     }
 
+    /// Returns the errors and warnings of the model.
+    #[must_use]
+    pub fn findings(&self) -> Vec<String> {
+        self.findings.keys().map(|(code, message)| format!("{code}: {message}")).collect()
+    }
+
+    /// Returns the first leak of the model, if there is one; `None` if the model cannot run.
+    #[must_use]
+    pub fn leak(&self) -> Option<Option<String>> {
+        trial(&self.document).map(Trial::first_leak)
+    }
+
+    /// Returns the first leak of a mutant, if there is one; `None` if the mutant cannot run. For models without leaks.
+    #[must_use]
+    pub fn leak_of(&self, mutant: &Mutant) -> Option<Option<String>> {
+        let names = affected(&self.document, mutant.number);
+        trial(&reduced(&opened(&self.document, mutant), &names)).map(Trial::first_leak)
+    }
+
     /// Judges a mutant of this model.
     pub fn judge(&mut self, mutant: &Mutant) -> Verdict {
         Verdict { codes: self.new_codes(mutant), effect: self.effect(mutant) }
     }
 
     /// Returns the codes of the findings that the original does not have.
-    fn new_codes(&self, mutant: &Mutant) -> Vec<&'static str> {
+    #[must_use]
+    pub fn new_codes(&self, mutant: &Mutant) -> Vec<&'static str> {
         let findings = counted(&Checked::read(&print(&mutant.document)).diagnostics);
         let is_new = |(finding, count): &(&(&'static str, String), &usize)| {
             self.findings.get(*finding).is_none_or(|before| before < *count)
@@ -136,6 +156,10 @@ impl Trial {
         trial
     }
 
+    fn first_leak(self) -> Option<String> {
+        self.patterns.into_values().find(|counts| counts.leaks > 0).map(|counts| counts.leak)
+    }
+
     /// Returns the effect of the change from this trial to another.
     fn compared(&self, after: &Self) -> Effect {
         let none = Counts::default();
@@ -151,26 +175,6 @@ impl Trial {
     }
 }
 
-/// Returns the code of the first error, or of the first finding about permissions; `None` if there is none.
-#[must_use]
-pub fn permission_findings(document: &Document) -> Option<&'static str> {
-    let checked = Checked::read(&print(document));
-    let is_reported =
-        |finding: &&Diagnostic| finding.severity == Severity::Error || finding.code.0.starts_with('P');
-    checked.diagnostics.iter().find(is_reported).map(|finding| finding.code.0)
-}
-
-/// Returns the first leak of a model or of its mutant, if there is one; `None` if the model cannot run.
-#[must_use]
-pub fn leak(original: &Document, mutant: Option<&Mutant>) -> Option<Option<String>> {
-    let trial = match mutant {
-        Some(mutant) => trial(&reduced(&opened(original, mutant), &affected(original, mutant.number))),
-        None => trial(original),
-    };
-    let first = |trial: Trial| trial.patterns.into_values().find(|counts| counts.leaks > 0).map(|counts| counts.leak);
-    trial.map(first)
-}
-
 /// Returns the mutant with a condition that every caller meets in place of a new `allow public`: the trial does not
 /// call public reads, because they promise no isolation.
 fn opened(original: &Document, mutant: &Mutant) -> Document {
@@ -178,7 +182,8 @@ fn opened(original: &Document, mutant: &Mutant) -> Document {
     let mut before = original.declarations[mutant.number].value.clone();
     let was_closed = place::permission(&mut before).is_some_and(|permission| permission.condition().is_some());
     let anyone = Scene::of(original).anyone();
-    if let (Some(permission), Some(anyone)) = (place::permission(&mut document.declarations[mutant.number].value), anyone)
+    if let (Some(permission), Some(anyone)) =
+        (place::permission(&mut document.declarations[mutant.number].value), anyone)
         && was_closed
         && matches!(permission, Permission::Public)
     {

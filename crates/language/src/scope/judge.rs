@@ -13,6 +13,7 @@ use super::disjunct::{disjuncts, is_for_operators};
 use super::domain::Domains;
 use super::enforced::{self, Enforced};
 use super::fact::{Facts, Pattern, is_tied};
+use super::reach;
 
 /// What a pattern does with an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub enum Act {
     Read,
     /// Runs a step on it.
     Step(Verb),
+    /// Deletes it because it refers to a deleted item, which need not exist.
+    Cascade,
 }
 
 /// An item outside the scope that `allow` authorises.
@@ -116,7 +119,12 @@ pub fn write<'a>(model: &'a Model, plans: &'a Plans, domains: &'a Domains<'a>, w
             continue;
         }
         let facts = Facts::of(model, plans, domains, pattern, &conditions);
-        let mut pass = Pass { model, write, conditions: &conditions, facts, alternative, unbound: &mut unbound };
+        for (number, entity) in reach::lets(&facts, write) {
+            let span = write.lets[number].span;
+            unbound.push(Unbound { entity, act: Act::Read, span, alternative, authority: None });
+        }
+        let unbound = &mut unbound;
+        let mut pass = Pass { model, plans, domains, write, conditions: &conditions, facts, alternative, unbound };
         pass.steps(&write.steps);
     }
     without_unscoped(unbound, &write.unscoped)
@@ -131,10 +139,10 @@ fn without_unscoped(mut unbound: Vec<Unbound>, clauses: &[crate::schema::Unscope
     let needless = clauses.iter().enumerate().filter(is_needless).map(|(number, _)| number).collect();
     // What a guard reads decides who may do what, so no reason opens it to every caller.
     unbound.retain(|it| it.authority.is_some() || !clauses.iter().any(|clause| names(clause, it)));
-    let mut seen: Vec<(Span, Option<Authority>)> = Vec::new();
+    let mut seen: Vec<(Span, EntityId, Option<Authority>)> = Vec::new();
     unbound.retain(|it| {
-        let is_new = !seen.contains(&(it.span, it.authority));
-        seen.push((it.span, it.authority));
+        let is_new = !seen.contains(&(it.span, it.entity, it.authority));
+        seen.push((it.span, it.entity, it.authority));
         is_new
     });
     Judged { unbound, needless }
@@ -142,6 +150,8 @@ fn without_unscoped(mut unbound: Vec<Unbound>, clauses: &[crate::schema::Unscope
 
 struct Pass<'p, 'a> {
     model: &'a Model,
+    plans: &'a Plans,
+    domains: &'a Domains<'a>,
     write: &'a Write,
     conditions: &'p [&'a Expr],
     facts: Facts<'a>,
@@ -174,6 +184,11 @@ impl<'a> Pass<'_, 'a> {
         };
         if !is_bound {
             self.found(entity, action, None);
+        } else if action.verb == Verb::Delete && !self.facts.is_read_item(entity, &action.keys) {
+            for entity in reach::cascade(self.plans, &self.facts, entity, action) {
+                let (act, span) = (Act::Cascade, action.entity_span);
+                self.unbound.push(Unbound { entity, act, span, alternative: self.alternative, authority: None });
+            }
         }
         if !matches!(action.verb, Verb::Delete | Verb::Check) {
             for authority in self.authorities(entity, action) {
@@ -207,7 +222,9 @@ impl<'a> Pass<'_, 'a> {
         let is_set = |field: FieldId| action.value_of(field).is_some();
         let set = (0..self.model.entity(entity).fields.len()).map(FieldId);
         let mut set = set.filter_map(|field| Some((field, action.value_of(field)?)));
-        if set.any(|(field, value)| self.facts.binds(entity, field, value)) {
+        let is_placed = reach::is_placed(self.domains, &self.facts, entity, action);
+        if set.any(|(field, value)| self.facts.binds(entity, field, value) && !(is_placed && self.facts.is_made(value)))
+        {
             return true;
         }
         let kept = || self.stored(entity, action).into_iter().filter(|it| !is_set(it.field));

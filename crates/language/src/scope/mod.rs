@@ -4,13 +4,15 @@
 //! 2. [`disjunct`]: the alternatives of an `allow`.
 //! 3. [`enforced`]: the fields of an item that a read or a step compares with a value.
 //! 4. [`fact`]: the values that one alternative authorises.
-//! 5. [`judge`]: the items of a pattern that no authorised value reaches.
+//! 5. [`judge`]: the items of a pattern that no authorised value reaches; `reach` adds what a write touches beside the
+//!    items of its steps.
 
 pub mod disjunct;
 pub mod domain;
 pub mod enforced;
 pub mod fact;
 pub mod judge;
+mod reach;
 
 pub use domain::{Domain, Domains};
 pub use fact::Facts;

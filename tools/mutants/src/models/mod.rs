@@ -24,7 +24,8 @@ struct Drawing {
 
 impl Drawing {
     fn entity(&mut self, name: &str, body: &str) {
-        self.entities.push_str(&format!("entity {name} in T {{ {body} volume 1K items, 300 bytes, 10 per partition }}\n"));
+        self.entities
+            .push_str(&format!("entity {name} in T {{ {body} volume 1K items, 300 bytes, 10 per partition }}\n"));
     }
 
     fn guard(&mut self, text: &str) {

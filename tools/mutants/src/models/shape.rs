@@ -52,7 +52,10 @@ fn verified(drawing: &mut Drawing, n: usize) {
 /// Adds an organisation and its members, with the guards `inN` and `ownsN`.
 fn organisation(drawing: &mut Drawing, n: usize) {
     let user = drawing.user;
-    drawing.entity(&format!("Org{n}"), &format!("key \"ORG{n}#{{org{n}Id}}\", \"ORG\"\n org{n}Id: ulid = ulid()\n title: string(1..20)\n"));
+    drawing.entity(
+        &format!("Org{n}"),
+        &format!("key \"ORG{n}#{{org{n}Id}}\", \"ORG\"\n org{n}Id: ulid = ulid()\n title: string(1..20)\n"),
+    );
     drawing.entity(
         &format!("Member{n}"),
         &format!("key \"ORG{n}#{{org{n}Id}}\", \"MEMBER#{{userId}}\"\n org{n}Id: ref Org{n} keep\n userId: {user}\n role: \"owner\" | \"guest\" = \"guest\"\n"),
@@ -120,7 +123,10 @@ fn nested(drawing: &mut Drawing, n: usize) {
 /// Parent and children of one partition in one answer.
 fn union(drawing: &mut Drawing, n: usize) {
     let tenant = drawing.tenant;
-    drawing.entity(&format!("Shop{n}"), &format!("key \"SHOP{n}#{{tenantId}}\", \"META\"\n tenantId: {tenant}\n title: string(1..20)\n"));
+    drawing.entity(
+        &format!("Shop{n}"),
+        &format!("key \"SHOP{n}#{{tenantId}}\", \"META\"\n tenantId: {tenant}\n title: string(1..20)\n"),
+    );
     drawing.entity(
         &format!("Sale{n}"),
         &format!("key \"SHOP{n}#{{tenantId}}\", \"SALE#{{sale{n}Id}}\"\n tenantId: {tenant}\n sale{n}Id: ulid = ulid()\n price: int(0..1000)\n"),
@@ -130,7 +136,9 @@ fn union(drawing: &mut Drawing, n: usize) {
         format!("!read shop{n}(tenantId) -> Shop{n} + [Sale{n}] page 5 {allow}"),
         format!("read sales{n}(tenantId) -> [Sale{n}] page 5 {allow}"),
         format!("write sell{n}(tenantId, price) -> Sale{n} {{\n {allow}\n create Sale{n} {{}} else Taken\n}}"),
-        format!("write name{n}(tenantId, title) -> Shop{n} {{\n {allow}\n upsert Shop{n}(tenantId) {{ title = title }}\n}}"),
+        format!(
+            "write name{n}(tenantId, title) -> Shop{n} {{\n {allow}\n upsert Shop{n}(tenantId) {{ title = title }}\n}}"
+        ),
     ]);
 }
 
@@ -156,7 +164,9 @@ fn open(drawing: &mut Drawing, n: usize) {
     let user = drawing.user;
     drawing.entity(
         &format!("Person{n}"),
-        &format!("key \"PERSON{n}#{{userId}}\", \"META\"\n userId: {user}\n name: string(1..20)\n mail: email personal\n"),
+        &format!(
+            "key \"PERSON{n}#{{userId}}\", \"META\"\n userId: {user}\n name: string(1..20)\n mail: email personal\n"
+        ),
     );
     drawing.some(&[
         format!("!read person{n}(userId) -> Person{n}? select (userId, name) allow public\n  unscoped Person{n} \"names are public\""),
@@ -192,7 +202,9 @@ fn own(drawing: &mut Drawing, n: usize) {
         format!("!read notes{n}(userId) -> [Note{n}] page 5 {allow}"),
         format!("read note{n}(userId, note{n}Id) -> Note{n}? {allow}"),
         format!("read begin{n}(userId, note{n}Id begins prefix) -> [Note{n}] page 5 {allow}"),
-        format!("write put{n}(note{n}Id, text) -> Note{n} {{\n allow public\n put Note{n} {{ userId = caller.userId }}\n}}"),
+        format!(
+            "write put{n}(note{n}Id, text) -> Note{n} {{\n allow public\n put Note{n} {{ userId = caller.userId }}\n}}"
+        ),
         format!("write take{n}(note{n}Id) {{\n allow public\n delete Note{n}(caller.userId, note{n}Id)\n}}"),
     ]);
 }
