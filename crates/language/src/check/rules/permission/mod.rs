@@ -11,6 +11,8 @@ mod p07_idle_parameter;
 mod p08_optional_scope;
 mod p09_scope_filter;
 mod p10_unscoped_private;
+mod p13_guard_argument;
+mod p14_same_guards;
 
 use crate::check::Rule;
 use crate::schema::Permission;
@@ -27,6 +29,8 @@ pub(super) const RULES: &[&Rule] = &[
     &p08_optional_scope::RULE,
     &p09_scope_filter::RULE,
     &p10_unscoped_private::RULE,
+    &p13_guard_argument::RULE,
+    &p14_same_guards::RULE,
 ];
 
 /// Returns true if external callers reach a pattern with this permission.
