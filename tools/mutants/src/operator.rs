@@ -206,11 +206,19 @@ pub struct Mutant {
     pub line: String,
     /// Index of the changed declaration.
     pub number: usize,
-    /// Weakened model.
-    pub document: Document,
+    /// Weakened declaration.
+    changed: Declaration,
 }
 
 impl Mutant {
+    /// Returns the weakened model.
+    #[must_use]
+    pub fn document(&self, original: &Document) -> Document {
+        let mut document = original.clone();
+        document.declarations[self.number] = self.changed.clone();
+        document
+    }
+
     /// Returns the name for lists: the declaration and the changed line.
     #[must_use]
     pub fn name(&self) -> String {
@@ -244,10 +252,8 @@ pub fn mutants(document: &Document) -> Vec<Mutant> {
                     0 => line,
                     count => format!("{line} (again, {count})"),
                 };
-                let mut document = document.clone();
-                document.declarations[number] = changed;
                 let declaration = place.to_owned();
-                all.push(Mutant { operator, declaration, line, number, document });
+                all.push(Mutant { operator, declaration, line, number, changed });
             }
         }
     }

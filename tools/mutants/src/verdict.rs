@@ -118,7 +118,7 @@ impl Original {
     /// Returns the codes of the findings that the original does not have.
     #[must_use]
     pub fn new_codes(&self, mutant: &Mutant) -> Vec<&'static str> {
-        let findings = counted(&Checked::read(&print(&mutant.document)).diagnostics);
+        let findings = counted(&Checked::read(&print(&mutant.document(&self.document))).diagnostics);
         let is_new = |(finding, count): &(&(&'static str, String), &usize)| {
             self.findings.get(*finding).is_none_or(|before| before < *count)
         };
@@ -178,7 +178,7 @@ impl Trial {
 /// Returns the mutant with a condition that every caller meets in place of a new `allow public`: the trial does not
 /// call public reads, because they promise no isolation.
 fn opened(original: &Document, mutant: &Mutant) -> Document {
-    let mut document = mutant.document.clone();
+    let mut document = mutant.document(original);
     let mut before = original.declarations[mutant.number].value.clone();
     let was_closed = place::permission(&mut before).is_some_and(|permission| permission.condition().is_some());
     let anyone = Scene::of(original).anyone();
