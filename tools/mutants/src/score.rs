@@ -53,7 +53,8 @@ impl Score {
         score
     }
 
-    fn add(&mut self, mutant: &Mutant, verdict: Verdict) {
+    /// Adds a verdict.
+    pub fn add(&mut self, mutant: &Mutant, verdict: Verdict) {
         let counts = self.counts.entry(mutant.operator).or_default();
         let is_checked = !verdict.codes.is_empty();
         let is_widening = verdict.is_widening();

@@ -81,7 +81,7 @@ fn used(model: &Model, write: &Write) -> Vec<usize> {
     used
 }
 
-/// Returns the `let` of which an expression is a field that does not identify its item.
+/// Returns the `let` whose item has this field, unless the field identifies the item.
 fn source(model: &Model, expr: &Expr) -> Option<usize> {
     match &expr.kind {
         ExprKind::ValuePath(ValuePath {

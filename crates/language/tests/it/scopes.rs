@@ -122,7 +122,7 @@ fn what_a_guard_reads_is_granted_only_by_those_who_have_it() {
     verdict(&add("orgId, userId, level: int(1..1)", "member(orgId)"), &[]);
 }
 
-/// A new id is nobody's, so it does not say whose item it is.
+/// A new id belongs to no scope, so it does not bind the item to one.
 #[test]
 fn a_new_id_does_not_bind_an_item_that_is_put_under_another() {
     let add =

@@ -81,7 +81,7 @@ fn membership(drawing: &mut Drawing, n: usize) {
     ]);
 }
 
-/// Invitations: whoever has the code may join.
+/// Invitations: a caller with the code may join.
 fn invitation(drawing: &mut Drawing, n: usize) {
     organisation(drawing, n);
     drawing.entity(

@@ -59,7 +59,7 @@ impl Agreement {
             (true, Some(Some(_))) => self.reported += 1,
             (true, None) => self.refused += 1,
             (true, Some(None)) => *self.conservative.entry(mutant.operator.name()).or_default() += 1,
-            // The items of a key without fields replace each other. Nobody sees an item of another scope, but an item of
+            // The items of a key without fields replace each other. No caller sees an item of another scope, but an item of
             // the caller may be gone.
             (false, Some(Some(_))) if mutant.operator == Operator::DropKeyPart => self.harmless += 1,
             (false, Some(Some(leak))) => {

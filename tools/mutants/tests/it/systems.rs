@@ -25,7 +25,7 @@ fn is_set(variable: &str) -> bool {
     std::env::var_os(variable).is_some()
 }
 
-/// Compares the score of a system with the recorded one. A sample contains one of so many mutants.
+/// Compares the score of a system with the recorded one. The sample takes every `one_in`-th mutant.
 fn compare(name: &str, one_in: usize) {
     let text = fs::read_to_string(path(&format!("../../systems/{name}/{name}.kf"))).expect("the model can be read");
     let golden = path(&format!("tests/score/{name}.txt"));

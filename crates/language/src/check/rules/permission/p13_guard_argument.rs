@@ -70,8 +70,8 @@ impl Pattern<'_> {
             _ => return None,
         };
         let message = format!("the argument of `{}` {has}, and the guard looks for {needs}", called.name);
-        let finding = Diagnostic::error(RULE.code, argument.span, message)
-            .label("the guard finds no item, or one of somebody else");
+        let finding =
+            Diagnostic::error(RULE.code, argument.span, message).label("the guard finds no item, or an unrelated one");
         Some(finding.also(called.span, "the guard").help("pass the value that the key of the guard's item has"))
     }
 

@@ -18,7 +18,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
         let Some(first) = guards[..number].iter().find(|other| is_same(other, guard)) else { continue };
         let message = format!("the guards `{}` and `{}` demand the same", first.name, guard.name);
         let finding = Diagnostic::warning(RULE.code, guard.name_span, message)
-            .label("whoever passes the one passes the other")
+            .label("every caller that passes one passes the other")
             .also(first.name_span, "the other guard");
         findings.push(finding.help("add the condition that distinguishes it, or remove one of them"));
     }
