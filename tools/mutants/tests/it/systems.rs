@@ -7,6 +7,9 @@
 //!   or a state is gone, and nothing else in the model says that it was intended. Such a model is as sound as the
 //!   original, so no tool can tell them apart.
 //!
+//! The trial alone reports a write that finds its item by a `bearer` value, such as the code of an invite: by the word of
+//! the model its holder is authorised, so the checker does not report it.
+//!
 //! A run judges a sample of the mutants. `KEYFORM_MUTANTS=all` judges all and compares the tables; with
 //! `KEYFORM_BLESS=1` it rewrites them. Review the difference like code.
 
