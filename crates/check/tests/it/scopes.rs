@@ -187,3 +187,40 @@ fn rights_are_compared_by_the_values_that_guards_admit() {
     assert!(!add("", "any(orgId)", "role = \"reader\""));
     assert!(!add("", "owner(orgId)", "role = \"owner\""));
 }
+
+/// A new id belongs to no scope, so it does not bind the item to one.
+#[test]
+fn a_new_id_does_not_bind_an_item_that_is_put_under_another() {
+    let add =
+        |allow: &str| format!("write add(docId, text) -> Comment {{\n {allow}\n create Comment {{}} else Twice\n}}");
+    verdict(&add("allow public"), &["P01"]);
+    verdict(&add("allow member(anyDoc(docId).orgId)"), &[]);
+    verdict("write found(plan) -> Org {\n allow public\n create Org {} else Twice\n}", &[]);
+}
+
+/// The fields of an item that a `let` reads reach the caller through what the steps store and compare.
+#[test]
+fn a_let_that_reads_items_of_any_scope_may_only_use_their_id() {
+    let copy = |allow: &str, used: &str| {
+        format!(
+            "write note(docId) -> Org {{\n let doc = anyDoc(docId) else Gone\n allow {allow}\n create Org {{ plan = {used} }} else Twice\n}}"
+        )
+    };
+    verdict(&copy("public", "doc.author"), &["P01"]);
+    verdict(&copy("member(doc.orgId)", "doc.author"), &[]);
+    verdict(&copy("public", "\"free\""), &[]);
+}
+
+/// A delete of an absent item has compared nothing, but items of another scope may refer to an id like its own.
+#[test]
+fn a_delete_cascades_only_from_an_item_that_exists() {
+    let drop = |condition: &str| {
+        format!(
+            "entity Room in Docs {{\n key \"ORG#{{orgId}}\", \"ROOM#{{roomId}}\"\n orgId: ref Org keep\n roomId: ulid = ulid()\n}}\n\
+             entity Line in Docs {{\n key \"ROOM#{{roomId}}\", \"LINE#{{lineId}}\"\n roomId: ref Room cascade\n lineId: ulid = ulid()\n}}\n\
+             write drop(orgId, roomId) {{\n allow member(orgId)\n delete Room(orgId, roomId){condition}\n}}"
+        )
+    };
+    verdict(&drop(""), &["P01"]);
+    verdict(&drop(" if exists else Gone"), &[]);
+}

@@ -12,6 +12,7 @@ mod copy;
 mod deleted;
 mod deploy;
 mod documented;
+mod drawn_clients;
 mod endless;
 mod errors;
 mod explain;

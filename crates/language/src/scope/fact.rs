@@ -45,6 +45,8 @@ pub struct Facts<'a> {
     domains: &'a Domains<'a>,
     pattern: Pattern<'a>,
     facts: Vec<Fact>,
+    /// Ids of the items that the write creates.
+    made: Vec<Expr>,
     /// `let`s whose item, or whose every row, is authorised.
     items: Vec<usize>,
     /// Lists that the enclosing `for`s iterate over, outermost first.
@@ -61,8 +63,16 @@ impl<'a> Facts<'a> {
         pattern: Pattern<'a>,
         conditions: &[&'a Expr],
     ) -> Self {
-        let mut facts =
-            Self { model, plans, domains, pattern, facts: Vec::new(), items: Vec::new(), lists: Vec::new() };
+        let mut facts = Self {
+            model,
+            plans,
+            domains,
+            pattern,
+            facts: Vec::new(),
+            made: Vec::new(),
+            items: Vec::new(),
+            lists: Vec::new(),
+        };
         let required = pattern.requires.iter().flat_map(|require| conjuncts(&require.condition));
         let conditions: Vec<&Expr> = conditions.iter().copied().chain(required).collect();
         facts.created();
@@ -74,6 +84,21 @@ impl<'a> Facts<'a> {
                 return facts;
             }
         }
+    }
+
+    /// Returns the model of the pattern.
+    pub(super) const fn model(&self) -> &'a Model {
+        self.model
+    }
+
+    /// Returns true if the item or every row of a `let` is authorised.
+    pub(super) fn is_authorised(&self, number: usize) -> bool {
+        self.items.contains(&number)
+    }
+
+    /// Returns true if a value is authorised only because this write makes it, as the id of a new item.
+    pub(super) fn is_made(&self, value: &Expr) -> bool {
+        self.claim_of(value).is_none() && (value.is_fresh() || self.made.iter().any(|made| made.same(value)))
     }
 
     /// Returns true if an authorised value determines a field of an item.
@@ -197,6 +222,7 @@ impl<'a> Facts<'a> {
                 && !self.domains.is_of_callers(entity, id)
                 && let Some(value) = action.value_of(id)
             {
+                self.made.push(value.clone());
                 self.add(value.clone(), domain);
             }
         }

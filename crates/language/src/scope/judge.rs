@@ -16,6 +16,7 @@ use super::disjunct::{claim, disjuncts, equality, is_for_operators};
 use super::domain::Domains;
 use super::enforced::{self, Enforced};
 use super::fact::{Facts, Pattern};
+use super::reach;
 
 /// What a pattern does with an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub enum Act {
     Read,
     /// Runs a step on it.
     Step(Verb),
+    /// Deletes it because it refers to a deleted item, which need not exist.
+    Cascade,
 }
 
 /// An item outside the scope that `allow` authorises.
@@ -119,8 +122,12 @@ pub fn write<'a>(model: &'a Model, plans: &'a Plans, domains: &'a Domains<'a>, w
             continue;
         }
         let facts = Facts::of(model, plans, domains, pattern, &conditions);
-        let mut pass =
-            Pass { model, domains, write, conditions: &conditions, facts, alternative, unbound: &mut unbound };
+        for (number, entity) in reach::lets(&facts, write) {
+            let span = write.lets[number].span;
+            unbound.push(Unbound { entity, act: Act::Read, span, alternative, authority: None });
+        }
+        let unbound = &mut unbound;
+        let mut pass = Pass { model, plans, domains, write, conditions: &conditions, facts, alternative, unbound };
         pass.steps(&write.steps);
     }
     without_unscoped(unbound, &write.unscoped)
@@ -135,10 +142,10 @@ fn without_unscoped(mut unbound: Vec<Unbound>, clauses: &[crate::schema::Unscope
     let needless = clauses.iter().enumerate().filter(is_needless).map(|(number, _)| number).collect();
     // What a guard reads decides who may do what, so no reason opens it to every caller.
     unbound.retain(|it| it.authority.is_some() || !clauses.iter().any(|clause| names(clause, it)));
-    let mut seen: Vec<(Span, Option<Authority>)> = Vec::new();
+    let mut seen: Vec<(Span, EntityId, Option<Authority>)> = Vec::new();
     unbound.retain(|it| {
-        let is_new = !seen.contains(&(it.span, it.authority));
-        seen.push((it.span, it.authority));
+        let is_new = !seen.contains(&(it.span, it.entity, it.authority));
+        seen.push((it.span, it.entity, it.authority));
         is_new
     });
     Judged { unbound, needless }
@@ -146,6 +153,7 @@ fn without_unscoped(mut unbound: Vec<Unbound>, clauses: &[crate::schema::Unscope
 
 struct Pass<'p, 'a> {
     model: &'a Model,
+    plans: &'a Plans,
     domains: &'a Domains<'a>,
     write: &'a Write,
     conditions: &'p [&'a Expr],
@@ -179,6 +187,11 @@ impl<'a> Pass<'_, 'a> {
         };
         if !is_bound {
             self.found(entity, action, None);
+        } else if action.verb == Verb::Delete && !self.facts.is_read_item(entity, &action.keys) {
+            for entity in reach::cascade(self.plans, &self.facts, entity, action) {
+                let (act, span) = (Act::Cascade, action.entity_span);
+                self.unbound.push(Unbound { entity, act, span, alternative: self.alternative, authority: None });
+            }
         }
         if !matches!(action.verb, Verb::Delete | Verb::Check) {
             for authority in self.authorities(entity, action) {
@@ -211,13 +224,10 @@ impl<'a> Pass<'_, 'a> {
     fn is_new_bound(&self, entity: EntityId, action: &Action) -> bool {
         let is_set = |field: FieldId| action.value_of(field).is_some();
         let set = (0..self.model.entity(entity).fields.len()).map(FieldId);
-        let set = set.filter_map(|field| Some((field, action.value_of(field)?)));
-        let bound: Vec<FieldId> =
-            set.filter(|(field, value)| self.facts.binds(entity, *field, value)).map(|(field, _)| field).collect();
-        let item = self.model.entity(entity);
-        let is_own = |id: &FieldId| item.field(*id).is_generated() || item.key_fields() == [*id];
-        let id = item.id_field().filter(is_own);
-        if bound.iter().any(|field| Some(*field) != id) || !bound.is_empty() && !self.is_placed(entity, action, id) {
+        let mut set = set.filter_map(|field| Some((field, action.value_of(field)?)));
+        let is_placed = reach::is_placed(self.domains, &self.facts, entity, action);
+        if set.any(|(field, value)| self.facts.binds(entity, field, value) && !(is_placed && self.facts.is_made(value)))
+        {
             return true;
         }
         let kept = || self.stored(entity, action).into_iter().filter(|it| !is_set(it.field));
@@ -227,18 +237,6 @@ impl<'a> Pass<'_, 'a> {
                     let is_bearer = self.model.entity(entity).field(it.field).flags.bearer.is_some();
                     is_bearer || self.facts.binds(entity, it.field, &it.value)
                 }))
-    }
-
-    /// Returns true if an argument that is not authorised names the item under which the new one is placed. Its fresh id
-    /// does not make up for that: the item would appear among those of another scope.
-    fn is_placed(&self, entity: EntityId, action: &Action, id: Option<FieldId>) -> bool {
-        let of = self.model.entity(entity);
-        let is_reference = |field: &FieldId| matches!(of.field(*field).kind, crate::schema::Type::Ref { .. });
-        let fields = (0..of.fields.len()).map(FieldId).filter(|field| Some(*field) != id);
-        fields.filter(is_reference).any(|field| {
-            let value = action.value_of(field).filter(|value| !value.parameters().is_empty());
-            value.is_some_and(|value| !self.facts.binds(entity, field, value))
-        })
     }
 
     /// Returns the fields with which the caller would grant itself or others a right that it does not have.

@@ -6,7 +6,8 @@
 //! 4. [`fact`]: the values that one alternative authorises.
 //! 5. [`admitted`]: the values that a condition on one field admits, to compare rights.
 //! 6. [`call`]: the arguments with which patterns call guards.
-//! 7. [`judge`]: the items of a pattern that no authorised value reaches.
+//! 7. [`judge`]: the items of a pattern that no authorised value reaches; `reach` adds what a write touches beside the
+//!    items of its steps.
 
 pub mod admitted;
 pub mod call;
@@ -15,6 +16,7 @@ pub mod domain;
 pub mod enforced;
 pub mod fact;
 pub mod judge;
+mod reach;
 
 pub use domain::{Domain, Domains};
 pub use fact::Facts;

@@ -49,7 +49,7 @@ const fn effect(act: Act) -> &'static str {
         Act::Step(Verb::Create) => "creates",
         Act::Step(Verb::Put) => "replaces",
         Act::Step(Verb::Update | Verb::Upsert) => "changes",
-        Act::Step(Verb::Delete) => "deletes",
+        Act::Step(Verb::Delete) | Act::Cascade => "deletes",
         Act::Step(Verb::Check) => "reveals",
     }
 }

@@ -13,6 +13,8 @@ mod p09_scope_filter;
 mod p10_unscoped_private;
 mod p11_permission_only;
 mod p12_two_values;
+mod p13_guard_argument;
+mod p14_same_guards;
 
 use crate::check::Rule;
 use keyform_language::schema::Permission;
@@ -31,6 +33,8 @@ pub(super) const RULES: &[&Rule] = &[
     &p10_unscoped_private::RULE,
     &p11_permission_only::RULE,
     &p12_two_values::RULE,
+    &p13_guard_argument::RULE,
+    &p14_same_guards::RULE,
 ];
 
 /// Returns true if external callers reach a pattern with this permission.

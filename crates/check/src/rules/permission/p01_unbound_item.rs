@@ -94,6 +94,7 @@ const fn act(act: Act) -> &'static str {
         Act::Step(Verb::Update | Verb::Upsert) => "changes",
         Act::Step(Verb::Delete) => "deletes",
         Act::Step(Verb::Check) => "checks",
+        Act::Cascade => "cascades to",
     }
 }
 
@@ -101,6 +102,7 @@ fn help(entity: &str, act: Act) -> String {
     let tie = match act {
         Act::Read => format!("take a parameter that `allow` names and `{entity}` has as a field"),
         Act::Step(Verb::Create) => format!("set a field of `{entity}` to a claim or to a value that `allow` names"),
+        Act::Cascade => return "add `if exists else OUTCOME`: the item of this scope must exist".to_owned(),
         Act::Step(_) => {
             format!("name a field in the item, as in `{entity}(…, field: value)`, whose value `allow` names")
         }
