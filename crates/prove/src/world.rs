@@ -322,7 +322,7 @@ impl keyform_core::World for Still {
     }
 
     fn token(&self, bytes: usize) -> String {
-        format!("{:0>bytes$}", self.next())
+        format!("{:0>width$x}", self.next(), width = 2 * bytes)
     }
 }
 
