@@ -160,7 +160,7 @@ fn the_rows_of_the_reference_are_true() {
 #[test]
 fn the_reference_lists_every_form_of_every_scalar() {
     let rows = rows();
-    for scalar in Scalar::ALL.iter().copied() {
+    for scalar in Scalar::ALL {
         for spelling in scalar.also_reads() {
             let has = |[of, form, ..]: &[String; 4]| code(of) == scalar.keyword() && form == spelling.phrase();
             assert!(rows.iter().any(has), "docs/language.md lacks `{}`: {}", scalar.keyword(), spelling.phrase());
