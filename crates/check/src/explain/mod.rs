@@ -1,6 +1,6 @@
 //! Explains how each pattern runs: the plan in words, the exact request for sample arguments, and the AWS CLI command.
 //!
-//! 1. [`sample`] generates arguments, callers and items, deterministic for a given model.
+//! 1. [`sample`](keyform_language::bind::sample) generates arguments, callers and items, deterministic for a given model.
 //! 2. [`bind`] builds the request, as it does when the model runs.
 //! 3. [`request`] formats it as DynamoDB JSON, [`command`] as an AWS CLI command, and [`words`] describes the plan.
 //! 4. [`beside`] describes the additional requests: guards, items a write reads first, items it reads again to return

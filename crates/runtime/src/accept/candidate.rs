@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 /// A model that asks to be accepted by a store.
 #[derive(Clone, Debug)]
 pub struct Candidate {
-    /// Id of the record: see [`id`].
+    /// Id of the record: the model's name and the variables in its table names.
     pub id: String,
     /// Name of the model, for messages.
     pub model: String,
