@@ -1,5 +1,5 @@
 //! Diagnostics as data. The submodules render them; [`document`](crate::document), [`schema`](crate::schema) and
-//! [`check`](crate::check) create them.
+//! the check crate create them.
 
 mod code;
 pub mod json;

@@ -8,7 +8,7 @@
 //! 2. [`key`]: tables, indexes, and the templates with which each entity fills their keys.
 //! 3. [`expression`]: conditions and values, each name bound to a field, a parameter, a `let` or the caller.
 //! 4. [`pattern`]: reads, guards and writes.
-//! 5. [`mod@fits`] and [`limit`]: values that fit their types, and changes that may not keep the bounds of theirs.
+//! 5. `fits` and [`limit`]: values that fit their types, and changes that may not keep the bounds of theirs.
 //! 6. [`change`]: stream consumers and evolutions.
 //! 7. [`mod@resolve`]: builds the model from a document.
 
