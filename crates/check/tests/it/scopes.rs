@@ -224,3 +224,77 @@ fn a_delete_cascades_only_from_an_item_that_exists() {
     verdict(&drop(""), &["P01"]);
     verdict(&drop(" if exists else Gone"), &[]);
 }
+
+/// A `for` over rows, another `let` and a `require` show a foreign item as a step does.
+#[test]
+fn what_a_let_reads_is_judged_wherever_its_fields_go() {
+    let write = |steps: &str| {
+        format!(
+            "read comments(docId) -> [Comment] page 9 allow system\nwrite w(orgId, docId, prefix: string(1..9)) {{\n allow member(orgId)\n{steps}\n}}"
+        )
+    };
+    let used = "check Org(orgId) exists if plan != prefix else Same";
+    let create = "create Doc { docId = ulid(), author";
+    verdict(
+        &write(&format!("let d = anyDoc(docId) else No\nlet x = d.author\n{used}\n{create} = x }} else Twice")),
+        &["P01"],
+    );
+    verdict(
+        &write(&format!(
+            "let d = anyDoc(docId) else No\nrequire d.author begins prefix else No\n{create} = \"x\" }} else Twice"
+        )),
+        &["P01"],
+    );
+    verdict(
+        &write(&format!(
+            "let d = anyDoc(docId) else No\nrequire d.orgId = orgId else No\nrequire d.author begins prefix else No\n{create} = \"x\" }} else Twice"
+        )),
+        &[],
+    );
+    verdict(
+        &write(&format!("let all = comments(docId)\n{used}\nfor c in all max 5 {{ {create} = c.text }} else Twice }}")),
+        &["P01"],
+    );
+}
+
+/// An argument is chosen by the caller, whichever way it reaches the step.
+#[test]
+fn arguments_are_followed_through_let_and_for() {
+    let set =
+        |parameters: &str, steps: &str| format!("write set(orgId, {parameters}) {{\n allow member(orgId)\n{steps}\n}}");
+    let update = |value: &str| format!("update Member(orgId, userId) {{ level = {value} }} else No");
+    verdict(&set("userId, l: int(1..3)", &update("l")), &["P02"]);
+    verdict(&set("userId, l: int(1..3)", &format!("let x = l\n{}", update("x"))), &["P02"]);
+    verdict(&set("userId, l: int(1..1)", &format!("let x = l\n{}", update("x"))), &[]);
+    verdict(&set("userId", &format!("let x = 3\n{}", update("x"))), &["P02"]);
+    let rows = |top: u8| {
+        set(
+            &format!("rows: list<{{ u: ulid, l: int(1..{top}) }}>(..5)"),
+            "for r in rows max 5 { update Member(orgId, r.u) { level = r.l } else No }",
+        )
+    };
+    verdict(&rows(3), &["P02"]);
+    verdict(&rows(1), &[]);
+}
+
+#[test]
+fn internal_fields_are_neither_set_nor_compared_by_callers() {
+    let file = r#"
+        entity File in Docs {
+          key "USER#{userId}", "FILE#{fileId}"
+          userId: ulid
+          fileId: ulid = ulid()
+          path:   string(1..64) internal
+        }
+    "#;
+    let write = |steps: &str| format!("{file}\nwrite w(fileId, z: string(1..64)) {{\n allow public\n{steps}\n}}");
+    let create = |value: &str| format!("create File {{ userId = caller.userId, path = {value} }} else Twice");
+    verdict(&write(&create("z")), &["P04"]);
+    verdict(&write(&format!("let y = z\n{}", create("y"))), &["P04"]);
+    verdict(&write(&create("hash(z)")), &[]);
+    verdict(&write("delete File(caller.userId, fileId, path: z)"), &["P04"]);
+    verdict(&write("delete File(caller.userId, fileId) if path = z else No"), &["P04"]);
+    verdict(&write("delete File(caller.userId, fileId) if path begins \"a\" and fileId != z else No"), &[]);
+    let each = "write all(paths: list<string(1..64)>(..3)) {\n allow public\n for p in paths max 3 { create File { fileId = ulid(), userId = caller.userId, path = p } else Twice }\n}";
+    verdict(&format!("{file}\n{each}"), &["P04"]);
+}

@@ -16,6 +16,7 @@ use super::disjunct::{claim, disjuncts, equality, is_for_operators};
 use super::domain::Domains;
 use super::enforced::{self, Enforced};
 use super::fact::{Facts, Pattern};
+use super::given::Given;
 use super::reach;
 
 /// What a pattern does with an item.
@@ -127,7 +128,9 @@ pub fn write<'a>(model: &'a Model, plans: &'a Plans, domains: &'a Domains<'a>, w
             unbound.push(Unbound { entity, act: Act::Read, span, alternative, authority: None });
         }
         let unbound = &mut unbound;
-        let mut pass = Pass { model, plans, domains, write, conditions: &conditions, facts, alternative, unbound };
+        let given = Given::of(write);
+        let mut pass =
+            Pass { model, plans, domains, write, given, conditions: &conditions, facts, alternative, unbound };
         pass.steps(&write.steps);
     }
     without_unscoped(unbound, &write.unscoped)
@@ -156,6 +159,7 @@ struct Pass<'p, 'a> {
     plans: &'a Plans,
     domains: &'a Domains<'a>,
     write: &'a Write,
+    given: Given<'a>,
     conditions: &'p [&'a Expr],
     facts: Facts<'a>,
     alternative: usize,
@@ -169,7 +173,9 @@ impl<'a> Pass<'_, 'a> {
                 WriteStep::Action(action) => self.action(action),
                 WriteStep::For(each) => {
                     self.facts.enter(&each.list);
+                    self.given.enter(&each.list);
                     self.steps(&each.steps);
+                    self.given.leave();
                     self.facts.leave();
                 }
             }
@@ -240,7 +246,7 @@ impl<'a> Pass<'_, 'a> {
     }
 
     /// Returns the fields with which the caller would grant itself or others a right that it does not have.
-    fn authorities(&self, entity: EntityId, action: &Action) -> Vec<Authority> {
+    fn authorities(&self, entity: EntityId, action: &'a Action) -> Vec<Authority> {
         let mut found = Vec::new();
         for (number, guard) in self.model.guards.iter().enumerate() {
             let callers = self.domains.caller_parameters(number);
@@ -267,21 +273,22 @@ impl<'a> Pass<'_, 'a> {
     }
 
     /// Returns true if the caller chooses the value that a step gives a field.
-    fn is_chosen(&self, action: &Action, field: FieldId) -> bool {
+    fn is_chosen(&self, action: &'a Action, field: FieldId) -> bool {
         action.changes.iter().filter(|change| change.field == Some(field)).any(|change| match &change.kind {
             ChangeKind::Set(value)
             | ChangeKind::Increase(value)
             | ChangeKind::Decrease(value)
             | ChangeKind::Append(value)
-            | ChangeKind::Add(value) => !value.parameters().is_empty(),
+            | ChangeKind::Add(value) => self.given.is_chosen(value),
             ChangeKind::Take(_) | ChangeKind::Remove => false,
         })
     }
 
     /// Returns true if a step gives a literal that satisfies a guard to a caller who has passed another guard on the same
     /// entity. Conditions of the step may demand more of the item, so such a step is not judged.
-    fn is_raised(&self, wanted: &Guard, action: &Action, field: FieldId) -> bool {
+    fn is_raised(&self, wanted: &Guard, action: &'a Action, field: FieldId) -> bool {
         let value = action.value_of(field).filter(|_| action.conditions.is_empty());
+        let value = value.map(|value| self.given.resolved(value));
         let is_passed = || {
             self.conditions.iter().any(|condition| {
                 matches!(&condition.kind, ExprKind::Guard { guard, .. }
@@ -312,11 +319,13 @@ impl<'a> Pass<'_, 'a> {
     }
 
     /// Returns true if a value that callers may give satisfies a guard's condition.
-    fn may_hold(&self, guard: &Guard, action: &Action, field: FieldId) -> bool {
-        let given = action.value_of(field).and_then(|value| value.parameters().first().copied());
-        guard.condition.as_ref().zip(given).is_none_or(|(condition, number)| {
-            admitted::may_satisfy(self.model, &self.write.parameters[number].kind, condition, field)
-        })
+    fn may_hold(&self, guard: &Guard, action: &'a Action, field: FieldId) -> bool {
+        let kind = action.value_of(field).and_then(|value| self.given.kind(value));
+        guard
+            .condition
+            .as_ref()
+            .zip(kind)
+            .is_none_or(|(condition, kind)| admitted::may_satisfy(self.model, kind, condition, field))
     }
 }
 
