@@ -298,3 +298,33 @@ fn internal_fields_are_neither_set_nor_compared_by_callers() {
     let each = "write all(paths: list<string(1..64)>(..3)) {\n allow public\n for p in paths max 3 { create File { fileId = ulid(), userId = caller.userId, path = p } else Twice }\n}";
     verdict(&format!("{file}\n{each}"), &["P04"]);
 }
+
+/// Who holds an item with `grants` is authorised for what it names, so only who is authorised may write the name.
+#[test]
+fn references_with_grants_are_set_by_authorised_callers_only() {
+    let invite = r#"
+        entity Invite in Docs {
+          key "INVITE#{code}", "INVITE"
+          code:   string(32) bearer = token(16)
+          orgId:  ref Org keep grants
+          byUser: ulid
+        }
+    "#;
+    let mint = |allow: &str| {
+        format!(
+            "{invite}\nwrite mint(orgId) {{\n allow {allow}\n create Invite {{ byUser = caller.userId }} else Twice\n}}"
+        )
+    };
+    verdict(&mint("public"), &["P02"]);
+    verdict(&mint("member(orgId)"), &[]);
+    let turn = |allow: &str| {
+        format!(
+            "{invite}\nwrite turn(code, orgId) {{\n allow {allow}\n update Invite(code) {{ orgId = orgId }} else No\n}}"
+        )
+    };
+    verdict(&turn("public"), &["P02"]);
+    verdict(&turn("member(orgId)"), &[]);
+    let each = "write each(orgs: list<ulid>(..3)) {\n allow public\n for o in orgs max 3 { upsert Invite(caller.userId) { orgId = o, byUser = caller.userId } }\n}";
+    let own = invite.replace("code:   string(32) bearer = token(16)", "code: ulid");
+    verdict(&format!("{own}\n{each}"), &["P02"]);
+}

@@ -52,6 +52,8 @@ pub enum Authority {
     Scope(FieldId),
     /// The guard's condition tests this field.
     Right(FieldId),
+    /// The field has `grants`: the item authorises its holder for what the field names.
+    Grant(FieldId),
 }
 
 /// Verdict on a pattern.
@@ -201,7 +203,10 @@ impl<'a> Pass<'_, 'a> {
         }
         if !matches!(action.verb, Verb::Delete | Verb::Check) {
             for authority in self.authorities(entity, action) {
-                self.found(entity, action, Some(authority));
+                // An item outside every scope is reported as such.
+                if is_bound || !matches!(authority, Authority::Grant(_)) {
+                    self.found(entity, action, Some(authority));
+                }
             }
         }
     }
@@ -268,8 +273,23 @@ impl<'a> Pass<'_, 'a> {
                 }
             }
         }
+        found.extend(self.granted(entity, action).map(Authority::Grant));
         found.dedup();
         found
+    }
+
+    /// Returns the references with `grants` that a step sets to a value that the caller is not authorised for.
+    fn granted(&self, entity: EntityId, action: &'a Action) -> impl Iterator<Item = FieldId> {
+        let item = self.model.entity(entity);
+        let grants = (0..item.fields.len()).map(FieldId).filter(|&field| item.field(field).flags.grants.is_some());
+        grants.filter(move |&field| {
+            let value = action.value_of(field).or_else(|| key_value(action, field).filter(|_| may_make(action.verb)));
+            let is_known = |value| {
+                let domain = self.domains.field(entity, field);
+                domain.is_some_and(|domain| self.facts.knows(value, &domain))
+            };
+            value.is_some_and(|value| reach::is_given(value) && !is_known(value))
+        })
     }
 
     /// Returns true if the caller chooses the value that a step gives a field.
@@ -365,6 +385,10 @@ pub fn is_resolved(model: &Model, entity: EntityId, action: &Action) -> bool {
     let is_whole = action.keys.len() == model.entity(entity).key_fields().len();
     (is_whole || matches!(action.verb, Verb::Create | Verb::Put))
         && !keys.chain(equal).chain(values).chain(conditions).any(is_unresolved)
+}
+
+const fn may_make(verb: Verb) -> bool {
+    matches!(verb, Verb::Create | Verb::Put | Verb::Upsert)
 }
 
 fn key_value(action: &Action, field: FieldId) -> Option<&Expr> {

@@ -148,7 +148,7 @@ fn key_value(action: &Action, field: FieldId) -> Option<&Expr> {
 }
 
 /// Returns true if a value depends on the arguments of the call, or on an item that was read.
-fn is_given(value: &Expr) -> bool {
+pub(super) fn is_given(value: &Expr) -> bool {
     let mut found = false;
     value.walk(&mut |part| {
         found |= matches!(&part.kind, ExprKind::ValuePath(ValuePath { origin, .. })
