@@ -328,3 +328,63 @@ fn references_with_grants_are_set_by_authorised_callers_only() {
     let own = invite.replace("code:   string(32) bearer = token(16)", "code: ulid");
     verdict(&format!("{own}\n{each}"), &["P02"]);
 }
+
+/// The request fails unless the item exists with the verified scope, so what refers to its id is in that scope.
+#[test]
+fn a_checked_item_binds_what_refers_to_it() {
+    let edit = |parameters: &str, check: &str| {
+        format!(
+            "write edit({parameters}, docId, commentId, text) {{\n allow member(orgId)\n {check}\n update Comment(docId, commentId) {{ text = text }} else No\n}}"
+        )
+    };
+    verdict(&edit("orgId", "check Org(orgId) exists else No"), &["P01"]);
+    verdict(&edit("orgId", "check Doc(docId) exists else No"), &[]);
+    verdict(&edit("orgId", "update Doc(docId) { author = \"x\" } else No"), &[]);
+    verdict(&edit("orgId, other: ulid", "update Doc(docId) { orgId = other } else No"), &["P01"]);
+}
+
+/// A guard that compares a field with a claim decides by the scope of its item.
+#[test]
+fn a_field_that_a_guard_compares_with_a_claim_may_be_the_authorised_scope() {
+    let guard = "guard mine(docId) = exists Doc(docId) where orgId = caller.org";
+    let head = HEAD.replace("plan: string(1..20)\ntable", "plan: string(1..20), org: ulid?\ntable");
+    let found = |allow: &str| {
+        let write = format!("write add(orgId) {{ allow {allow}  create Doc {{ author = caller.userId }} else Twice }}");
+        let checked = Checked::read(&format!("{head}{guard}\n{write}\n"));
+        checked.diagnostics.iter().any(|finding| finding.code.0 == "P02")
+    };
+    assert!(!found("member(orgId)"));
+    assert!(found("public"));
+}
+
+/// A free text in a key ends where the delimiters after it begin, if nothing after it can contain one.
+#[test]
+fn an_exact_key_binds_a_free_text_before_a_type_without_delimiters() {
+    let model = |folder: &str, id: &str| {
+        let (place, argument) = if folder.is_empty() { ("", "") } else { ("{folder}#", ", folder") };
+        format!(
+            r#"
+            model files
+            caller tenant: string(1..20)
+            table Files {{ key pk, sk }}
+            entity Doc in Files {{
+              key "DOCS", "{place}DOC#{{tenant}}#{{docId}}"
+              tenant: string(1..20)
+              docId:  {id}
+              folder: string(1..20)
+              body:   string(1..50)
+            }}
+            write edit(tenant, docId, body{argument}) {{
+              allow tenant = caller.tenant
+              update Doc(tenant, docId{argument}) {{ body = body }} else No
+            }}
+            "#
+        )
+    };
+    assert!(unbound(&model("", "slug(1..20)")).is_empty());
+    assert!(!unbound(&model("", "string(1..20)")).is_empty());
+    assert!(!unbound(&model("folder", "slug(1..20)")).is_empty());
+    let checked = Checked::read(&model("", "string(1..20)"));
+    let finding = checked.diagnostics.iter().find(|finding| finding.code.0 == "P01").expect("P01 is found");
+    assert!(format!("{:?}", finding.notes).contains("have the same key"), "{:?}", finding.notes);
+}

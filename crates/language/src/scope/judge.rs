@@ -267,7 +267,9 @@ impl<'a> Pass<'_, 'a> {
                 }
             }
             for field in guard.condition.iter().flat_map(Expr::own_fields) {
-                let is_chosen = self.is_chosen(action, field) && self.may_hold(guard, action, field);
+                // A guard that compares the field with a claim decides by the scope of the item.
+                let is_bound = action.value_of(field).is_some_and(|value| self.facts.binds(entity, field, value));
+                let is_chosen = self.is_chosen(action, field) && self.may_hold(guard, action, field) && !is_bound;
                 if (is_chosen || self.is_raised(guard, action, field)) && !self.implies(guard) {
                     found.push(Authority::Right(field));
                 }

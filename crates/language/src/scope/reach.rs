@@ -1,6 +1,7 @@
 //! Items that a write reaches beside those that its steps name: what a delete cascades to, what a `let` reads, and the
 //! scope into which a new item is put.
 
+use crate::document::ast::Verb;
 use crate::plan::Plans;
 use crate::schema::{
     Action, ChangeKind, EntityId, Expr, ExprKind, FieldId, LetSource, Model, Origin, PathStep, Permission, Type,
@@ -26,8 +27,8 @@ pub(super) fn cascade(plans: &Plans, facts: &Facts<'_>, entity: EntityId, action
     cascading.filter(|(_, finder)| !finder.given.iter().any(is_bound)).map(|(dependent, _)| dependent.entity).collect()
 }
 
-/// Returns true if a condition of the step does not hold for an absent item.
-fn needs_item(model: &Model, entity: EntityId, action: &Action) -> bool {
+/// Returns true if a step fails for an absent item: it is an update, or a condition of it does not hold then.
+pub(super) fn needs_item(model: &Model, entity: EntityId, action: &Action) -> bool {
     let is_required = |expr: &Expr| match &expr.kind {
         ExprKind::ValuePath(ValuePath { origin: Origin::Field(of, field), .. }) => {
             *of == entity && model.entity(entity).field(*field).default.is_none()
@@ -41,7 +42,9 @@ fn needs_item(model: &Model, entity: EntityId, action: &Action) -> bool {
         ExprKind::Binary(crate::document::ast::BinaryOp::Equal, left, right) => is_required(left) || is_required(right),
         _ => false,
     };
-    action.presence == Some(crate::document::ast::Presence::Exists) || conditions.into_iter().any(needs)
+    action.verb == Verb::Update
+        || action.presence == Some(crate::document::ast::Presence::Exists)
+        || conditions.into_iter().any(needs)
 }
 
 /// Returns the `let`s that read items of any scope, and whose fields the steps use: their values reach the caller.
