@@ -224,3 +224,167 @@ fn a_delete_cascades_only_from_an_item_that_exists() {
     verdict(&drop(""), &["P01"]);
     verdict(&drop(" if exists else Gone"), &[]);
 }
+
+/// A `for` over rows, another `let` and a `require` show a foreign item as a step does.
+#[test]
+fn what_a_let_reads_is_judged_wherever_its_fields_go() {
+    let write = |steps: &str| {
+        format!(
+            "read comments(docId) -> [Comment] page 9 allow system\nwrite w(orgId, docId, prefix: string(1..9)) {{\n allow member(orgId)\n{steps}\n}}"
+        )
+    };
+    let used = "check Org(orgId) exists if plan != prefix else Same";
+    let create = "create Doc { docId = ulid(), author";
+    verdict(
+        &write(&format!("let d = anyDoc(docId) else No\nlet x = d.author\n{used}\n{create} = x }} else Twice")),
+        &["P01"],
+    );
+    verdict(
+        &write(&format!(
+            "let d = anyDoc(docId) else No\nrequire d.author begins prefix else No\n{create} = \"x\" }} else Twice"
+        )),
+        &["P01"],
+    );
+    verdict(
+        &write(&format!(
+            "let d = anyDoc(docId) else No\nrequire d.orgId = orgId else No\nrequire d.author begins prefix else No\n{create} = \"x\" }} else Twice"
+        )),
+        &[],
+    );
+    verdict(
+        &write(&format!("let all = comments(docId)\n{used}\nfor c in all max 5 {{ {create} = c.text }} else Twice }}")),
+        &["P01"],
+    );
+}
+
+/// An argument is chosen by the caller, whichever way it reaches the step.
+#[test]
+fn arguments_are_followed_through_let_and_for() {
+    let set =
+        |parameters: &str, steps: &str| format!("write set(orgId, {parameters}) {{\n allow member(orgId)\n{steps}\n}}");
+    let update = |value: &str| format!("update Member(orgId, userId) {{ level = {value} }} else No");
+    verdict(&set("userId, l: int(1..3)", &update("l")), &["P02"]);
+    verdict(&set("userId, l: int(1..3)", &format!("let x = l\n{}", update("x"))), &["P02"]);
+    verdict(&set("userId, l: int(1..1)", &format!("let x = l\n{}", update("x"))), &[]);
+    verdict(&set("userId", &format!("let x = 3\n{}", update("x"))), &["P02"]);
+    let rows = |top: u8| {
+        set(
+            &format!("rows: list<{{ u: ulid, l: int(1..{top}) }}>(..5)"),
+            "for r in rows max 5 { update Member(orgId, r.u) { level = r.l } else No }",
+        )
+    };
+    verdict(&rows(3), &["P02"]);
+    verdict(&rows(1), &[]);
+}
+
+#[test]
+fn internal_fields_are_neither_set_nor_compared_by_callers() {
+    let file = r#"
+        entity File in Docs {
+          key "USER#{userId}", "FILE#{fileId}"
+          userId: ulid
+          fileId: ulid = ulid()
+          path:   string(1..64) internal
+        }
+    "#;
+    let write = |steps: &str| format!("{file}\nwrite w(fileId, z: string(1..64)) {{\n allow public\n{steps}\n}}");
+    let create = |value: &str| format!("create File {{ userId = caller.userId, path = {value} }} else Twice");
+    verdict(&write(&create("z")), &["P04"]);
+    verdict(&write(&format!("let y = z\n{}", create("y"))), &["P04"]);
+    verdict(&write(&create("hash(z)")), &[]);
+    verdict(&write("delete File(caller.userId, fileId, path: z)"), &["P04"]);
+    verdict(&write("delete File(caller.userId, fileId) if path = z else No"), &["P04"]);
+    verdict(&write("delete File(caller.userId, fileId) if path begins \"a\" and fileId != z else No"), &[]);
+    let each = "write all(paths: list<string(1..64)>(..3)) {\n allow public\n for p in paths max 3 { create File { fileId = ulid(), userId = caller.userId, path = p } else Twice }\n}";
+    verdict(&format!("{file}\n{each}"), &["P04"]);
+}
+
+/// Who holds an item with `grants` is authorised for what it names, so only who is authorised may write the name.
+#[test]
+fn references_with_grants_are_set_by_authorised_callers_only() {
+    let invite = r#"
+        entity Invite in Docs {
+          key "INVITE#{code}", "INVITE"
+          code:   string(32) bearer = token(16)
+          orgId:  ref Org keep grants
+          byUser: ulid
+        }
+    "#;
+    let mint = |allow: &str| {
+        format!(
+            "{invite}\nwrite mint(orgId) {{\n allow {allow}\n create Invite {{ byUser = caller.userId }} else Twice\n}}"
+        )
+    };
+    verdict(&mint("public"), &["P02"]);
+    verdict(&mint("member(orgId)"), &[]);
+    let turn = |allow: &str| {
+        format!(
+            "{invite}\nwrite turn(code, orgId) {{\n allow {allow}\n update Invite(code) {{ orgId = orgId }} else No\n}}"
+        )
+    };
+    verdict(&turn("public"), &["P02"]);
+    verdict(&turn("member(orgId)"), &[]);
+    let each = "write each(orgs: list<ulid>(..3)) {\n allow public\n for o in orgs max 3 { upsert Invite(caller.userId) { orgId = o, byUser = caller.userId } }\n}";
+    let own = invite.replace("code:   string(32) bearer = token(16)", "code: ulid");
+    verdict(&format!("{own}\n{each}"), &["P02"]);
+}
+
+/// The request fails unless the item exists with the verified scope, so what refers to its id is in that scope.
+#[test]
+fn a_checked_item_binds_what_refers_to_it() {
+    let edit = |parameters: &str, check: &str| {
+        format!(
+            "write edit({parameters}, docId, commentId, text) {{\n allow member(orgId)\n {check}\n update Comment(docId, commentId) {{ text = text }} else No\n}}"
+        )
+    };
+    verdict(&edit("orgId", "check Org(orgId) exists else No"), &["P01"]);
+    verdict(&edit("orgId", "check Doc(docId) exists else No"), &[]);
+    verdict(&edit("orgId", "update Doc(docId) { author = \"x\" } else No"), &[]);
+    verdict(&edit("orgId, other: ulid", "update Doc(docId) { orgId = other } else No"), &["P01"]);
+}
+
+/// A guard that compares a field with a claim decides by the scope of its item.
+#[test]
+fn a_field_that_a_guard_compares_with_a_claim_may_be_the_authorised_scope() {
+    let guard = "guard mine(docId) = exists Doc(docId) where orgId = caller.org";
+    let head = HEAD.replace("plan: string(1..20)\ntable", "plan: string(1..20), org: ulid?\ntable");
+    let found = |allow: &str| {
+        let write = format!("write add(orgId) {{ allow {allow}  create Doc {{ author = caller.userId }} else Twice }}");
+        let checked = Checked::read(&format!("{head}{guard}\n{write}\n"));
+        checked.diagnostics.iter().any(|finding| finding.code.0 == "P02")
+    };
+    assert!(!found("member(orgId)"));
+    assert!(found("public"));
+}
+
+/// A free text in a key ends where the delimiters after it begin, if nothing after it can contain one.
+#[test]
+fn an_exact_key_binds_a_free_text_before_a_type_without_delimiters() {
+    let model = |folder: &str, id: &str| {
+        let (place, argument) = if folder.is_empty() { ("", "") } else { ("{folder}#", ", folder") };
+        format!(
+            r#"
+            model files
+            caller tenant: string(1..20)
+            table Files {{ key pk, sk }}
+            entity Doc in Files {{
+              key "DOCS", "{place}DOC#{{tenant}}#{{docId}}"
+              tenant: string(1..20)
+              docId:  {id}
+              folder: string(1..20)
+              body:   string(1..50)
+            }}
+            write edit(tenant, docId, body{argument}) {{
+              allow tenant = caller.tenant
+              update Doc(tenant, docId{argument}) {{ body = body }} else No
+            }}
+            "#
+        )
+    };
+    assert!(unbound(&model("", "slug(1..20)")).is_empty());
+    assert!(!unbound(&model("", "string(1..20)")).is_empty());
+    assert!(!unbound(&model("folder", "slug(1..20)")).is_empty());
+    let checked = Checked::read(&model("", "string(1..20)"));
+    let finding = checked.diagnostics.iter().find(|finding| finding.code.0 == "P01").expect("P01 is found");
+    assert!(format!("{:?}", finding.notes).contains("have the same key"), "{:?}", finding.notes);
+}

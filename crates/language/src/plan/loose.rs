@@ -17,8 +17,27 @@ pub(crate) fn may_continue(entity: &Entity, template: &Template, place: usize, i
         Some(Part::Field { .. } | Part::Unknown { .. }) => true,
         None => false,
     };
-    // In a whole key, a value can only take over the text of another value without fixed width.
-    follows && (is_open || rest.iter().any(|part| is_wide(entity, part)))
+    // In a whole key, a value can only take over the text of another value without fixed width. If no value after it can
+    // contain its delimiter, the delimiters counted from the end of the key tell where it ends.
+    let takes_over = || {
+        let wide = rest.iter().any(|part| is_wide(entity, part));
+        wide && match rest.first() {
+            Some(Part::Text(text)) => {
+                text.chars().next().is_none_or(|delimiter| rest.iter().any(|part| may_hold(entity, part, delimiter)))
+            }
+            Some(Part::Field { .. } | Part::Unknown { .. }) | None => true,
+        }
+    };
+    follows && (is_open || takes_over())
+}
+
+/// Returns true if the value of a part can contain the character.
+fn may_hold(entity: &Entity, part: &Part, character: char) -> bool {
+    match part {
+        Part::Field { field, format, .. } => language(entity, *field, *format).is_none_or(|it| it.may_hold(character)),
+        Part::Text(_) => false,
+        Part::Unknown { .. } => true,
+    }
 }
 
 fn is_wide(entity: &Entity, part: &Part) -> bool {

@@ -16,6 +16,7 @@ use crate::types;
 
 use super::call::caller_parameters;
 use super::disjunct::{claim, equality};
+use super::given;
 
 /// What the values of a field identify.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -162,9 +163,9 @@ impl<'a> Domains<'a> {
     /// Returns true if a `create` that callers reach takes the field as an argument.
     fn is_chosen(&self, id: EntityId, field: FieldId) -> bool {
         let is_open = |write: &&Write| !matches!(write.allow, None | Some(Permission::System(_)));
-        self.model.writes.iter().filter(is_open).flat_map(Write::actions).any(|action| {
+        self.model.writes.iter().filter(is_open).flat_map(given::actions).any(|(action, given)| {
             let creates = action.entity == Some(id) && matches!(action.verb, Verb::Create | Verb::Put | Verb::Upsert);
-            creates && action.value_of(field).is_some_and(|value| !value.parameters().is_empty())
+            creates && action.value_of(field).is_some_and(|value| !given.arguments(value).is_empty())
         })
     }
 

@@ -100,7 +100,8 @@ fn is_exact_in_key(entity: &Entity, field: FieldId) -> bool {
     templates.into_iter().any(|template| {
         template.parts.iter().enumerate().any(|(place, part)| {
             matches!(part, Part::Field { field: of, format, .. } if *of == field && is_plain(*format))
-                && !plan::may_continue(entity, template, place, false)
+                // A value before it that may continue takes over its text.
+                && (0..=place).all(|place| !plan::may_continue(entity, template, place, false))
         })
     })
 }

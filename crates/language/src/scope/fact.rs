@@ -5,13 +5,14 @@ use crate::document::ast::{Number, Verb};
 use crate::plan::{Plans, RequestKind};
 use crate::schema::{
     Entity, EntityId, Expr, ExprKind, FieldId, GuardId, Let, LetSource, Model, Origin, Parameter, PathStep, Permission,
-    Read, ReadId, Require, Result as ReadResult, ValuePath, Write,
+    Read, ReadId, Require, Result as ReadResult, ValuePath, Write, WriteStep,
 };
 
 use super::call;
 use super::disjunct::{claim, conjuncts, equality};
 use super::domain::{Domain, Domains};
 use super::enforced::{self, Enforced, place};
+use super::reach;
 
 /// Pattern whose `allow` is examined.
 #[derive(Clone, Copy, Debug)]
@@ -80,6 +81,7 @@ impl<'a> Facts<'a> {
             let before = (facts.facts.len(), facts.items.len());
             conditions.iter().for_each(|condition| facts.learn(condition));
             (0..pattern.lets.len()).for_each(|number| facts.read_item(number));
+            facts.checked();
             if before == (facts.facts.len(), facts.items.len()) {
                 return facts;
             }
@@ -224,6 +226,28 @@ impl<'a> Facts<'a> {
             {
                 self.made.push(value.clone());
                 self.add(value.clone(), domain);
+            }
+        }
+    }
+
+    /// Adds the ids of items that the same request requires to exist and whose scope it verifies and keeps. Steps inside a `for` are
+    /// left out: their values belong to one element.
+    fn checked(&mut self) {
+        let Some(write) = self.pattern.write.filter(|write| write.batch.is_none()) else { return };
+        for step in &write.steps {
+            let WriteStep::Action(action) = step else { continue };
+            let Some(entity) = action.entity.filter(|&id| reach::needs_item(self.model, id, action)) else { continue };
+            let item = self.model.entity(entity);
+            let id = item.id_field().filter(|&id| self.domains.field(entity, id) == Some(Domain::Entity(entity)));
+            let value = id.and_then(|id| action.keys.iter().find(|(field, _)| *field == id)).map(|(_, value)| value);
+            let is_bound = |it: &Enforced| {
+                let is_known = item.field(it.field).flags.bearer.is_some() || self.binds(entity, it.field, &it.value);
+                is_known && action.value_of(it.field).is_none()
+            };
+            if let Some(value) = value
+                && enforced::of_step(item, action).iter().any(is_bound)
+            {
+                self.add(value.clone(), Some(Domain::Entity(entity)));
             }
         }
     }

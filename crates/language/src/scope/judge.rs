@@ -16,6 +16,7 @@ use super::disjunct::{claim, disjuncts, equality, is_for_operators};
 use super::domain::Domains;
 use super::enforced::{self, Enforced};
 use super::fact::{Facts, Pattern};
+use super::given::Given;
 use super::reach;
 
 /// What a pattern does with an item.
@@ -51,6 +52,8 @@ pub enum Authority {
     Scope(FieldId),
     /// The guard's condition tests this field.
     Right(FieldId),
+    /// The field has `grants`: the item authorises its holder for what the field names.
+    Grant(FieldId),
 }
 
 /// Verdict on a pattern.
@@ -127,7 +130,9 @@ pub fn write<'a>(model: &'a Model, plans: &'a Plans, domains: &'a Domains<'a>, w
             unbound.push(Unbound { entity, act: Act::Read, span, alternative, authority: None });
         }
         let unbound = &mut unbound;
-        let mut pass = Pass { model, plans, domains, write, conditions: &conditions, facts, alternative, unbound };
+        let given = Given::of(write);
+        let mut pass =
+            Pass { model, plans, domains, write, given, conditions: &conditions, facts, alternative, unbound };
         pass.steps(&write.steps);
     }
     without_unscoped(unbound, &write.unscoped)
@@ -156,6 +161,7 @@ struct Pass<'p, 'a> {
     plans: &'a Plans,
     domains: &'a Domains<'a>,
     write: &'a Write,
+    given: Given<'a>,
     conditions: &'p [&'a Expr],
     facts: Facts<'a>,
     alternative: usize,
@@ -169,7 +175,9 @@ impl<'a> Pass<'_, 'a> {
                 WriteStep::Action(action) => self.action(action),
                 WriteStep::For(each) => {
                     self.facts.enter(&each.list);
+                    self.given.enter(&each.list);
                     self.steps(&each.steps);
+                    self.given.leave();
                     self.facts.leave();
                 }
             }
@@ -195,7 +203,10 @@ impl<'a> Pass<'_, 'a> {
         }
         if !matches!(action.verb, Verb::Delete | Verb::Check) {
             for authority in self.authorities(entity, action) {
-                self.found(entity, action, Some(authority));
+                // An item outside every scope is reported as such.
+                if is_bound || !matches!(authority, Authority::Grant(_)) {
+                    self.found(entity, action, Some(authority));
+                }
             }
         }
     }
@@ -240,7 +251,7 @@ impl<'a> Pass<'_, 'a> {
     }
 
     /// Returns the fields with which the caller would grant itself or others a right that it does not have.
-    fn authorities(&self, entity: EntityId, action: &Action) -> Vec<Authority> {
+    fn authorities(&self, entity: EntityId, action: &'a Action) -> Vec<Authority> {
         let mut found = Vec::new();
         for (number, guard) in self.model.guards.iter().enumerate() {
             let callers = self.domains.caller_parameters(number);
@@ -256,32 +267,50 @@ impl<'a> Pass<'_, 'a> {
                 }
             }
             for field in guard.condition.iter().flat_map(Expr::own_fields) {
-                let is_chosen = self.is_chosen(action, field) && self.may_hold(guard, action, field);
+                // A guard that compares the field with a claim decides by the scope of the item.
+                let is_bound = action.value_of(field).is_some_and(|value| self.facts.binds(entity, field, value));
+                let is_chosen = self.is_chosen(action, field) && self.may_hold(guard, action, field) && !is_bound;
                 if (is_chosen || self.is_raised(guard, action, field)) && !self.implies(guard) {
                     found.push(Authority::Right(field));
                 }
             }
         }
+        found.extend(self.granted(entity, action).map(Authority::Grant));
         found.dedup();
         found
     }
 
+    /// Returns the references with `grants` that a step sets to a value that the caller is not authorised for.
+    fn granted(&self, entity: EntityId, action: &'a Action) -> impl Iterator<Item = FieldId> {
+        let item = self.model.entity(entity);
+        let grants = (0..item.fields.len()).map(FieldId).filter(|&field| item.field(field).flags.grants.is_some());
+        grants.filter(move |&field| {
+            let value = action.value_of(field).or_else(|| key_value(action, field).filter(|_| may_make(action.verb)));
+            let is_known = |value| {
+                let domain = self.domains.field(entity, field);
+                domain.is_some_and(|domain| self.facts.knows(value, &domain))
+            };
+            value.is_some_and(|value| reach::is_given(value) && !is_known(value))
+        })
+    }
+
     /// Returns true if the caller chooses the value that a step gives a field.
-    fn is_chosen(&self, action: &Action, field: FieldId) -> bool {
+    fn is_chosen(&self, action: &'a Action, field: FieldId) -> bool {
         action.changes.iter().filter(|change| change.field == Some(field)).any(|change| match &change.kind {
             ChangeKind::Set(value)
             | ChangeKind::Increase(value)
             | ChangeKind::Decrease(value)
             | ChangeKind::Append(value)
-            | ChangeKind::Add(value) => !value.parameters().is_empty(),
+            | ChangeKind::Add(value) => self.given.is_chosen(value),
             ChangeKind::Take(_) | ChangeKind::Remove => false,
         })
     }
 
     /// Returns true if a step gives a literal that satisfies a guard to a caller who has passed another guard on the same
     /// entity. Conditions of the step may demand more of the item, so such a step is not judged.
-    fn is_raised(&self, wanted: &Guard, action: &Action, field: FieldId) -> bool {
+    fn is_raised(&self, wanted: &Guard, action: &'a Action, field: FieldId) -> bool {
         let value = action.value_of(field).filter(|_| action.conditions.is_empty());
+        let value = value.map(|value| self.given.resolved(value));
         let is_passed = || {
             self.conditions.iter().any(|condition| {
                 matches!(&condition.kind, ExprKind::Guard { guard, .. }
@@ -312,11 +341,13 @@ impl<'a> Pass<'_, 'a> {
     }
 
     /// Returns true if a value that callers may give satisfies a guard's condition.
-    fn may_hold(&self, guard: &Guard, action: &Action, field: FieldId) -> bool {
-        let given = action.value_of(field).and_then(|value| value.parameters().first().copied());
-        guard.condition.as_ref().zip(given).is_none_or(|(condition, number)| {
-            admitted::may_satisfy(self.model, &self.write.parameters[number].kind, condition, field)
-        })
+    fn may_hold(&self, guard: &Guard, action: &'a Action, field: FieldId) -> bool {
+        let kind = action.value_of(field).and_then(|value| self.given.kind(value));
+        guard
+            .condition
+            .as_ref()
+            .zip(kind)
+            .is_none_or(|(condition, kind)| admitted::may_satisfy(self.model, kind, condition, field))
     }
 }
 
@@ -356,6 +387,10 @@ pub fn is_resolved(model: &Model, entity: EntityId, action: &Action) -> bool {
     let is_whole = action.keys.len() == model.entity(entity).key_fields().len();
     (is_whole || matches!(action.verb, Verb::Create | Verb::Put))
         && !keys.chain(equal).chain(values).chain(conditions).any(is_unresolved)
+}
+
+const fn may_make(verb: Verb) -> bool {
+    matches!(verb, Verb::Create | Verb::Put | Verb::Upsert)
 }
 
 fn key_value(action: &Action, field: FieldId) -> Option<&Expr> {

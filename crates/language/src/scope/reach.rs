@@ -1,14 +1,17 @@
 //! Items that a write reaches beside those that its steps name: what a delete cascades to, what a `let` reads, and the
 //! scope into which a new item is put.
 
+use crate::document::ast::Verb;
 use crate::plan::Plans;
 use crate::schema::{
-    Action, ChangeKind, EntityId, Expr, ExprKind, FieldId, LetSource, Model, Origin, Permission, Type, ValuePath, Write,
+    Action, ChangeKind, EntityId, Expr, ExprKind, FieldId, LetSource, Model, Origin, PathStep, Permission, Type,
+    ValuePath, Write,
 };
 
 use super::disjunct::conjuncts;
 use super::domain::Domains;
 use super::fact::Facts;
+use super::given::{self, Given};
 
 /// Returns the entities that a delete cascades to without a tie to the caller's scope. If the item does not exist, no
 /// field of it was compared, and items of another scope may refer to an id like its own.
@@ -24,8 +27,8 @@ pub(super) fn cascade(plans: &Plans, facts: &Facts<'_>, entity: EntityId, action
     cascading.filter(|(_, finder)| !finder.given.iter().any(is_bound)).map(|(dependent, _)| dependent.entity).collect()
 }
 
-/// Returns true if a condition of the step does not hold for an absent item.
-fn needs_item(model: &Model, entity: EntityId, action: &Action) -> bool {
+/// Returns true if a step fails for an absent item: it is an update, or a condition of it does not hold then.
+pub(super) fn needs_item(model: &Model, entity: EntityId, action: &Action) -> bool {
     let is_required = |expr: &Expr| match &expr.kind {
         ExprKind::ValuePath(ValuePath { origin: Origin::Field(of, field), .. }) => {
             *of == entity && model.entity(entity).field(*field).default.is_none()
@@ -39,7 +42,9 @@ fn needs_item(model: &Model, entity: EntityId, action: &Action) -> bool {
         ExprKind::Binary(crate::document::ast::BinaryOp::Equal, left, right) => is_required(left) || is_required(right),
         _ => false,
     };
-    action.presence == Some(crate::document::ast::Presence::Exists) || conditions.into_iter().any(needs)
+    action.verb == Verb::Update
+        || action.presence == Some(crate::document::ast::Presence::Exists)
+        || conditions.into_iter().any(needs)
 }
 
 /// Returns the `let`s that read items of any scope, and whose fields the steps use: their values reach the caller.
@@ -57,10 +62,14 @@ pub(super) fn lets(facts: &Facts<'_>, write: &Write) -> Vec<(usize, EntityId)> {
     (0..write.lets.len()).filter_map(is_foreign).collect()
 }
 
-/// Returns the `let`s whose fields steps store or compare, except ids and the values of declared copies.
+/// Returns the `let`s whose fields the write stores or compares, except ids and the values of declared copies.
 fn used(model: &Model, write: &Write) -> Vec<usize> {
     let mut used = Vec::new();
-    for action in write.actions() {
+    let outside = Given::of(write);
+    for require in &write.requires {
+        shown(model, write, &outside, &require.condition, &mut used);
+    }
+    for (action, given) in given::actions(write) {
         let is_copy = |field: Option<FieldId>| {
             let of = action.entity.zip(field).map(|(entity, field)| &model.entity(entity).field(field).kind);
             matches!(of, Some(Type::Copy { .. }))
@@ -74,20 +83,48 @@ fn used(model: &Model, write: &Write) -> Vec<usize> {
             | ChangeKind::Add(value) => Some(value),
             ChangeKind::Take(_) | ChangeKind::Remove => None,
         });
-        for value in values.chain(action.conditions.iter().map(|it| &it.condition)) {
-            value.walk(&mut |part| used.extend(source(model, part)));
+        let equal = action.equalities.iter().map(|it| &it.value);
+        for value in values.chain(equal).chain(action.conditions.iter().map(|it| &it.condition)) {
+            shown(model, write, &given, value, &mut used);
         }
     }
     used
 }
 
-/// Returns the `let` whose item has this field, unless the field identifies the item.
-fn source(model: &Model, expr: &Expr) -> Option<usize> {
-    match &expr.kind {
-        ExprKind::ValuePath(ValuePath {
-            origin: Origin::Let { number, entity: Some(entity), field: Some(field) },
-            ..
-        }) if model.entity(*entity).id_field() != Some(*field) => Some(*number),
+/// Adds the `let`s whose items a value shows a field of, also through another `let` or a `for`.
+fn shown<'a>(model: &Model, write: &'a Write, given: &Given<'a>, value: &'a Expr, used: &mut Vec<usize>) {
+    value.walk(&mut |part| {
+        let ExprKind::ValuePath(place) = &part.kind else { return };
+        match read_field(model, write, given, place) {
+            Some((number, is_id)) => used.extend((!is_id).then_some(number)),
+            None => {
+                if let Some(source) = given.source(&place.origin) {
+                    shown(model, write, given, source, used);
+                }
+            }
+        }
+    });
+}
+
+/// Returns the `let` that read the item of a reference, and true if the reference is the item's id.
+fn read_field<'a>(model: &Model, write: &'a Write, given: &Given<'a>, place: &ValuePath) -> Option<(usize, bool)> {
+    match &place.origin {
+        Origin::Let { number, entity: Some(entity), field } => {
+            Some((*number, field.is_some() && model.entity(*entity).id_field() == *field))
+        }
+        origin @ Origin::Element(_) => {
+            let list = given.resolved(given.source(origin)?);
+            let ExprKind::ValuePath(ValuePath { origin: Origin::Let { number, field: None, .. }, .. }) = &list.kind
+            else {
+                return None;
+            };
+            let read = write.lets[*number].read()?;
+            let id = |entity: EntityId| model.entity(entity).id_field().map(|id| &model.entity(entity).field(id).name);
+            let ids = model.read(read).result.entities().into_iter().filter_map(id);
+            let is_id = |name: &String| ids.into_iter().any(|id| id == name);
+            let member = place.path.first();
+            Some((*number, matches!(member, Some(PathStep::Member(name)) if is_id(name))))
+        }
         _ => None,
     }
 }
@@ -114,7 +151,7 @@ fn key_value(action: &Action, field: FieldId) -> Option<&Expr> {
 }
 
 /// Returns true if a value depends on the arguments of the call, or on an item that was read.
-fn is_given(value: &Expr) -> bool {
+pub(super) fn is_given(value: &Expr) -> bool {
     let mut found = false;
     value.walk(&mut |part| {
         found |= matches!(&part.kind, ExprKind::ValuePath(ValuePath { origin, .. })

@@ -5,7 +5,9 @@ use keyform_language::document::ast::Verb;
 use keyform_language::schema::{Entity, EntityId, FieldId, Parameter};
 use keyform_language::scope::judge::{Act, Unbound};
 use keyform_language::scope::{Domain, Domains};
-use keyform_language::template::sample;
+use keyform_language::template::{KeyShape, ambiguity, sample};
+
+use crate::rules::show;
 
 /// Describes a leak of a pattern with these parameters, of which `scope` are those that `allow` names.
 pub(super) fn shown(
@@ -17,7 +19,15 @@ pub(super) fn shown(
 ) -> Vec<String> {
     let entity = context.model.entity(unbound.entity);
     let fields = shown_fields(context, unbound.entity);
-    let value = |field: FieldId, number: usize| sample::value(entity.field(field), number);
+    let shared = shared(entity, parameters, scope);
+    if let Some(note) = collision(entity, &shared) {
+        return vec![note];
+    }
+    // The call names the caller's own scope, so an item that it reaches by its key has the same value there.
+    let value = |field: FieldId, number: usize| {
+        let is_shared = shared.contains(&field) && unbound.act != Act::Step(Verb::Create);
+        sample::value(entity.field(field), if is_shared { 0 } else { number })
+    };
     let item = |number: usize| {
         let own: Vec<String> =
             fields.iter().map(|&f| format!("{} = {:?}", entity.field(f).name, value(f, number))).collect();
@@ -41,6 +51,27 @@ pub(super) fn shown(
         format!("two items: {} of the caller, and {} of another scope", item(0), item(1)),
         format!("the caller calls {call}, which {} the second", effect(unbound.act)),
     ]
+}
+
+/// Returns the fields of the key that have the value of a parameter that `allow` names.
+fn shared(entity: &Entity, parameters: &[Parameter], scope: &[usize]) -> Vec<FieldId> {
+    let named = scope.iter().filter_map(|number| entity.field_named(&parameters.get(*number)?.field_name));
+    let keys = entity.key_fields();
+    named.filter(|field| keys.contains(field)).collect()
+}
+
+/// Describes two items with one key, of which the caller's scope is in the key of only one.
+fn collision(entity: &Entity, shared: &[FieldId]) -> Option<String> {
+    let shape = KeyShape::of(entity, entity.key.as_ref()?)?;
+    let example = ambiguity(&shape)?.example?;
+    let [first, second] = [&example.first, &example.second].map(|values| show::item(entity, values));
+    let differs = |field: &FieldId| example.first.get(field) != example.second.get(field);
+    shared.iter().any(differs).then(|| {
+        format!(
+            "{first} and {second} have the same key {:?}: a caller of one scope reaches the item of the other",
+            example.text
+        )
+    })
 }
 
 const fn effect(act: Act) -> &'static str {

@@ -15,6 +15,7 @@ mod p11_permission_only;
 mod p12_two_values;
 mod p13_guard_argument;
 mod p14_same_guards;
+mod p15_guessable_bearer;
 
 use crate::check::Rule;
 use keyform_language::schema::Permission;
@@ -35,6 +36,7 @@ pub(super) const RULES: &[&Rule] = &[
     &p12_two_values::RULE,
     &p13_guard_argument::RULE,
     &p14_same_guards::RULE,
+    &p15_guessable_bearer::RULE,
 ];
 
 /// Returns true if external callers reach a pattern with this permission.

@@ -2,7 +2,9 @@
 
 use crate::check::{Context, Rule};
 use keyform_language::diagnostic::{Code, Diagnostic, Severity};
-use keyform_language::schema::{Action, ChangeKind, Field, FieldId, Write};
+use keyform_language::document::ast::{BinaryOp, Verb};
+use keyform_language::schema::{Action, ChangeKind, Expr, ExprKind, Field, FieldId, Write};
+use keyform_language::scope::given::{self, Given};
 use keyform_language::span::Span;
 
 use super::is_open;
@@ -25,14 +27,9 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
         }
     }
     for write in context.model.writes.iter().filter(|write| is_open(write.allow.as_ref())) {
-        given(
-            context,
-            write,
-            |field| field.flags.internal.is_some(),
-            |field, span| {
-                findings.push(finding(&write.name, field, span));
-            },
-        );
+        let is_internal = |field: &Field| field.flags.internal.is_some();
+        given(context, write, is_internal, |field, span| findings.push(finding(&write.name, field, span)));
+        compared(context, write, is_internal, |field, span| findings.push(finding(&write.name, field, span)));
     }
 }
 
@@ -50,9 +47,9 @@ pub(super) fn given<'a>(
     is: impl Fn(&Field) -> bool,
     mut visit: impl FnMut(&'a Field, Span),
 ) {
-    for action in write.actions() {
+    for (action, given) in given::actions(write) {
         let Some(entity) = action.entity.map(|id| context.model.entity(id)) else { continue };
-        for (field, span) in values(action) {
+        for (field, span) in values(action, &given) {
             let field = entity.field(field);
             if is(field) {
                 visit(field, span);
@@ -61,8 +58,8 @@ pub(super) fn given<'a>(
     }
 }
 
-/// Returns the fields of an action whose values come from arguments.
-fn values(action: &Action) -> Vec<(FieldId, Span)> {
+/// Returns the fields of an action whose new values come from arguments.
+fn values<'a>(action: &'a Action, given: &Given<'a>) -> Vec<(FieldId, Span)> {
     let changes = action.changes.iter().filter_map(|change| match &change.kind {
         ChangeKind::Set(value)
         | ChangeKind::Increase(value)
@@ -71,9 +68,47 @@ fn values(action: &Action) -> Vec<(FieldId, Span)> {
         | ChangeKind::Add(value)
         | ChangeKind::Take(value) => {
             let span = if change.written { change.span } else { action.entity_span };
-            change.field.filter(|_| !value.parameters().is_empty()).map(|field| (field, span))
+            change.field.filter(|_| given.is_chosen(value)).map(|field| (field, span))
         }
         ChangeKind::Remove => None,
     });
     changes.collect()
+}
+
+/// Calls `visit` for each field that satisfies the predicate and that a step compares with an argument: in the key of
+/// its item, in a further field of the item, or in a condition.
+fn compared<'a>(
+    context: &Context<'a>,
+    write: &'a Write,
+    is: impl Fn(&Field) -> bool,
+    mut visit: impl FnMut(&'a Field, Span),
+) {
+    for (action, given) in given::actions(write) {
+        let Some(entity) = action.entity.map(|id| context.model.entity(id)) else { continue };
+        let keys = action.keys.iter().filter(|_| !matches!(action.verb, Verb::Create | Verb::Put));
+        let keys = keys.map(|(field, value)| (*field, value));
+        let equal = action.equalities.iter().map(|it| (it.field, &it.value));
+        let named =
+            keys.chain(equal).filter(|(_, value)| given.is_chosen(value)).map(|(field, value)| (field, value.span));
+        let mut found: Vec<(FieldId, Span)> = named.collect();
+        for condition in &action.conditions {
+            condition.condition.walk(&mut |part| found.extend(tested(part, &given)));
+        }
+        for (field, span) in found.into_iter().map(|(field, span)| (entity.field(field), span)) {
+            if is(field) {
+                visit(field, span);
+            }
+        }
+    }
+}
+
+/// Returns the fields of the item that a comparison compares with an argument.
+fn tested<'a>(part: &'a Expr, given: &Given<'a>) -> Vec<(FieldId, Span)> {
+    let is_comparison = match &part.kind {
+        ExprKind::Binary(op, ..) => !matches!(op, BinaryOp::And | BinaryOp::Or),
+        ExprKind::Between(..) | ExprKind::In(..) | ExprKind::Call { .. } => true,
+        _ => false,
+    };
+    let fields = if is_comparison && given.is_chosen(part) { part.own_fields() } else { Vec::new() };
+    fields.into_iter().map(|field| (field, part.span)).collect()
 }
