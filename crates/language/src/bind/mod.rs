@@ -22,6 +22,7 @@ mod fields;
 mod intent;
 mod item;
 mod limit;
+mod older;
 mod permit;
 mod read;
 mod removal;
