@@ -91,7 +91,9 @@ impl Reader {
             let of = entity.field(field.id);
             match place {
                 Some(AttributeValue::Null) if of.null => continue,
-                Some(AttributeValue::Null) if of.optional => *place = None,
+                Some(AttributeValue::Null) if of.optional || matches!(field.absent, Absent::Default(_)) => {
+                    *place = None
+                }
                 Some(_) => {
                     *place = place
                         .take()
