@@ -2,7 +2,8 @@
 
 use crate::check::{Context, Rule};
 use keyform_language::diagnostic::{Code, Diagnostic, Severity};
-use keyform_language::schema::{Action, ChangeKind, Field, FieldId, Write};
+use keyform_language::document::ast::BinaryOp;
+use keyform_language::schema::{Action, ChangeKind, Expr, ExprKind, Field, FieldId, Model, Origin, Write};
 use keyform_language::span::Span;
 
 use super::is_open;
@@ -23,6 +24,9 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
                 findings.push(finding(&read.name, field, parameter.span));
             }
         }
+        for (field, span) in read.filter.iter().flat_map(|filter| compared(context.model, filter)) {
+            findings.push(comparison(&read.name, field, span));
+        }
     }
     for write in context.model.writes.iter().filter(|write| is_open(write.allow.as_ref())) {
         given(
@@ -33,7 +37,57 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
                 findings.push(finding(&write.name, field, span));
             },
         );
+        let requires = write.requires.iter().map(|require| &require.condition);
+        let actions = write.actions();
+        let conditions = actions.iter().flat_map(|action| &action.conditions).map(|condition| &condition.condition);
+        for (field, span) in requires.chain(conditions).flat_map(|condition| compared(context.model, condition)) {
+            findings.push(comparison(&write.name, field, span));
+        }
     }
+}
+
+/// Returns the internal fields that a condition compares with an argument. A hash of the argument is a value that the
+/// request computes.
+fn compared<'a>(model: &'a Model, condition: &Expr) -> Vec<(&'a Field, Span)> {
+    let mut found = Vec::new();
+    condition.walk(&mut |part| {
+        let operands: Vec<&Expr> = match &part.kind {
+            ExprKind::Binary(BinaryOp::And | BinaryOp::Or, ..) => return,
+            ExprKind::Binary(_, left, right) => vec![left, right],
+            ExprKind::Between(of, low, high) => vec![of, low, high],
+            ExprKind::In(of, list) => std::iter::once(of.as_ref()).chain(list).collect(),
+            ExprKind::Call { function, arguments } if function != "hash" => arguments.iter().collect(),
+            _ => return,
+        };
+        if operands.iter().any(|operand| is_given(operand)) {
+            found.extend(operands.iter().filter_map(|operand| Some((internal(model, operand)?, part.span))));
+        }
+    });
+    found
+}
+
+fn is_given(expr: &Expr) -> bool {
+    let is_hash = matches!(&expr.kind, ExprKind::Call { function, .. } if function == "hash");
+    !is_hash && !expr.parameters().is_empty()
+}
+
+fn internal<'a>(model: &'a Model, expr: &Expr) -> Option<&'a Field> {
+    let ExprKind::ValuePath(place) = &expr.kind else { return None };
+    let (entity, field) = match &place.origin {
+        Origin::Field(entity, field) => (*entity, *field),
+        Origin::Let { entity: Some(entity), field: Some(field), .. } => (*entity, *field),
+        Origin::Let { .. } | Origin::Parameter(_) | Origin::Caller(_) | Origin::Element(_) | Origin::Read { .. } => {
+            return None;
+        }
+    };
+    Some(model.entity(entity).field(field)).filter(|field| field.flags.internal.is_some())
+}
+
+fn comparison(pattern: &str, field: &Field, span: Span) -> Diagnostic {
+    let message = format!("`{pattern}` compares `{}`, which is `internal`, with a value of its callers", field.name);
+    Diagnostic::error(RULE.code, span, message)
+        .also(field.name_span, "only the system knows it")
+        .help("compare it in a pattern with `allow system`, or compare it with `hash(…)` of the argument")
 }
 
 fn finding(pattern: &str, field: &Field, span: Span) -> Diagnostic {
