@@ -25,7 +25,7 @@ entity User in People {
 
 read find(userId, prefix: string) -> User? where phone begins prefix select (userId)
 read ofOrg(userId, org) -> User? select (userId, name)
-read several(userId in, org) -> [User] where phone is some select (name)
+read several(userId in userIds, org) -> [User] where phone is some select (name)
 
 write join(userId, phone, org, name) -> User { create User {} else Taken }
 "#;
@@ -66,5 +66,5 @@ async fn fields_that_are_only_compared_are_not_returned() {
     assert_eq!(read("ofOrg", vec![("userId", "ada".into()), ("org", "acme".into())]).await, [["name", "userId"]]);
     assert!(read("ofOrg", vec![("userId", "ada".into()), ("org", "other".into())]).await.is_empty());
     let list = AttributeValue::L(vec!["ada".into()]);
-    assert_eq!(read("several", vec![("userId", list), ("org", "acme".into())]).await, [["name"]]);
+    assert_eq!(read("several", vec![("userIds", list), ("org", "acme".into())]).await, [["name"]]);
 }

@@ -119,7 +119,7 @@ impl<'a> Called<'a> {
         }
     }
 
-    /// Returns true if the request has no other step. A guard that it holds is none: see `held`.
+    /// Returns true if the request has no other step. Guards that it holds do not count.
     fn is_alone(&self, action: &BoundAction) -> bool {
         let is_guard = |other: &BoundAction| other.demands.iter().any(|demand| demand.refusal.is_permission);
         self.actions.iter().all(|other| std::ptr::eq(other, action) || other.step.is_empty() && is_guard(other))
