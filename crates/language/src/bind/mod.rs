@@ -19,6 +19,7 @@ mod evaluate;
 pub mod evolve;
 mod expiry;
 mod fields;
+mod hold;
 mod intent;
 mod item;
 mod limit;
@@ -48,6 +49,7 @@ use crate::schema::{Model, Table};
 
 pub use crate::scalar::uuid_of;
 pub use constant::when_absent;
+pub use hold::Holder;
 pub use intent::{DUE, KEY as INTENT_KEY, SORT as INTENT_SORT, partition as intent_partition};
 pub use intent::{LEASE_MILLIS, Parent};
 pub use item::item;
