@@ -119,6 +119,27 @@ impl Reader {
     }
 }
 
+impl Reader {
+    /// Returns the first field whose attribute has another value than the item's key. Reads return the attribute, and
+    /// find the item by its key.
+    #[must_use]
+    pub fn contradiction<'e>(
+        &self,
+        entity: &'e Entity,
+        attribute: impl Fn(&str) -> Option<AttributeValue>,
+    ) -> Option<&'e str> {
+        let derived = self.keys.values(entity, &attribute);
+        let differs = |field: &&FieldReader| {
+            let of = entity.field(field.id);
+            let told = derived.get(&field.id).map(|text| parse::attribute(&of.kind, text));
+            let stored = attribute(&of.name).and_then(|stored| read(stored, &of.kind).ok());
+            told.zip(stored).is_some_and(|(told, stored)| read(told, &of.kind).is_ok_and(|told| told != stored))
+        };
+        let is_judged = |field: &&FieldReader| field.is_derived && entity.field(field.id).flags.encrypted.is_none();
+        self.fields.iter().filter(is_judged).find(differs).map(|field| entity.field(field.id).name.as_str())
+    }
+}
+
 impl FieldReader {
     fn of(entity: &Entity, id: FieldId, is_derived: bool) -> Self {
         let field = entity.field(id);
