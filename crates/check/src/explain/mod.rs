@@ -11,6 +11,7 @@
 pub mod beside;
 pub mod command;
 pub mod dependents;
+mod held;
 pub mod request;
 pub mod text;
 pub mod words;
@@ -122,7 +123,14 @@ fn of_write(model: &Model, plans: &Plans, number: usize, write: &Write, checked:
     explanation.plan.extend(dependents.after);
     explanation.plan.extend(after.into_iter().chain(evolution));
     let sample = Sample::new(model);
-    match sample.of_write(write).and_then(|inputs| bind::write(model, write, plan, &inputs)) {
+    let bound = sample.of_write(write).and_then(|inputs| {
+        let mut bound = bind::write(model, write, plan, &inputs)?;
+        if let Some(operation) = &mut bound.operation {
+            held::hold(model, write, plan, &inputs, operation);
+        }
+        Ok(bound)
+    });
+    match bound {
         Ok(bound) => show(&mut explanation, bound.operation.as_ref().map(request::of_write)),
         Err(error) => explanation.plan.push(format!("Cannot show the request: {error}.")),
     }

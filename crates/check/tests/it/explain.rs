@@ -49,3 +49,20 @@ fn what_a_set_or_a_list_contains_is_one_of_its_elements() {
     assert!(request.contains("NOT contains(#n0, :v1) AND contains(#n2, :v2)"), "{request}");
     assert!(request.contains("\":v1\": { \"S\": ") && request.contains("\":v2\": { \"N\": "), "{request}");
 }
+
+#[test]
+fn a_held_guard_is_part_of_the_request() {
+    let text = "model m\ncaller userId: slug(1..9)\ntable T { key pk, sk }\n\
+        entity Member in T {\n  key \"ORG#{orgId}\", \"MEMBER#{userId}\"\n  orgId: slug(1..9)\n  userId: slug(1..9)\n}\n\
+        entity Chart in T {\n  key \"CHART#{chartId}\", \"CHART\"\n  chartId: slug(1..9)\n  orgId: slug(1..9)\n}\n\
+        guard member(orgId) = exists Member(orgId, caller.userId)\n\
+        write drop(orgId, chartId) { allow held member(orgId)  delete Chart(chartId) }\n\
+        write look(orgId, chartId) { allow member(orgId)  delete Chart(chartId) }\n\
+        write leave(orgId) { allow held member(orgId)  delete Member(orgId, caller.userId) }\n";
+    let explained = explain(&Checked::read(text), "*");
+    let operations: Vec<_> = explained.iter().map(|it| (it.pattern.as_str(), it.operation.unwrap())).collect();
+    assert_eq!(operations, [("drop", "TransactWriteItems"), ("look", "DeleteItem"), ("leave", "DeleteItem")]);
+    let request = explained[0].request.as_ref().unwrap();
+    assert!(request["TransactItems"][0]["ConditionCheck"]["Key"]["sk"]["S"].as_str().unwrap().starts_with("MEMBER#"));
+    assert!(explained[2].request.as_ref().unwrap()["ConditionExpression"].as_str().is_some());
+}

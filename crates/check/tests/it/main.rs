@@ -2,6 +2,7 @@
 
 mod belonging;
 mod cost;
+mod data;
 mod editor;
 mod explain;
 mod golden;

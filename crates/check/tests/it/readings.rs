@@ -269,14 +269,16 @@ fn only_a_key_with_one_reading_determines_fields() {
 }
 
 #[test]
-fn null_in_an_optional_field_is_absent_and_elsewhere_broken() {
+fn null_is_absent_where_absence_has_a_meaning_and_elsewhere_broken() {
     let checked = Checked::read(KEYS);
     let order = |more: Attribute| whole(&checked.model.entities[0], &[key(), vec![more]].concat(), Wanted::All);
     let absent = order(("note", AttributeValue::Null)).expect("a whole order");
     assert!(!absent.iter().any(|(name, _)| name == "note"));
     let null = order(("shop", AttributeValue::Null)).expect("a whole order");
     assert!(null.contains(&("shop".to_owned(), AttributeValue::Null)));
-    assert_eq!(order(("open", AttributeValue::Null)), Err("`open` is not true or false".to_owned()));
+    let default = order(("open", AttributeValue::Null)).expect("a whole order");
+    assert!(default.contains(&("open".to_owned(), true.into())));
+    assert_eq!(order(("email", AttributeValue::Null)), Err("`email` is not an e-mail address".to_owned()));
     let nested = AttributeValue::M([("daily".to_owned(), "x".into())].into());
     assert_eq!(order(("limits", nested)), Err("`limits.daily` is not a whole number".to_owned()));
 }

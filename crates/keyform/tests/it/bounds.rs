@@ -32,6 +32,7 @@ entity Thing in Things {
   note:    json? = {}
   address: { home: { city: string(1..9), zip: string(5)? }? } = {}
   state:   "new" | "old" = "new"
+  counts:  { hits: int(0..9) = 1 } = {}
   name:    string(1..5)?
   open:    bool = false
 }
@@ -73,6 +74,8 @@ write annotate(id, note) -> Thing { update Thing(id) { note = note } else Unknow
 write clear(id) -> Thing { update Thing(id) { remove extras, remove note } else Unknown }
 write house(id, address) -> Thing { update Thing(id) { address = address } else Unknown }
 write move(id, city: string) -> Thing { update Thing(id) { address.home.city = city } else Unknown }
+write hit(id, n: int) -> Thing { update Thing(id) { counts.hits += n } else Unknown }
+write hits(id, n: int) -> Thing { update Thing(id) { counts.hits = n } else Unknown }
 write turn(id, word: string) -> Thing { update Thing(id) { state = word } else Unknown }
 write rename(id, text: string) -> Thing { update Thing(id) { name = text } else Unknown }
 write addNamed(id, text: string) -> Thing { create Thing { name = text } else Taken }
@@ -232,6 +235,51 @@ async fn an_absent_attribute_has_its_literal_default() {
     check(&world, "lock", &[("id", "old")], "done").await;
     check(&world, "lock", &[("id", "old")], "Open").await;
     check(&world, "lock", &[("id", "gone")], "Unknown").await;
+}
+
+#[tokio::test]
+async fn a_change_inside_an_absent_value_applies_to_its_default() {
+    let world = World::new().await;
+    let item = [("pk", "THING#old"), ("kind", "Thing"), ("id", "old")];
+    let item: Attributes = item.into_iter().map(|(name, text)| (name.to_owned(), text.into())).collect();
+    for write in ["hit", "hits", "price", "raise"] {
+        let put = PutItem { table: "Things".to_owned(), item: item.clone(), ..PutItem::default() };
+        world.store.call(put).await.unwrap();
+        let arguments = match write {
+            "hit" | "hits" => [("id", value("old")), ("n", value("4"))].to_vec(),
+            _ => [("id", value("old")), ("size", value("s")), ("amount", value("4"))].to_vec(),
+        };
+        let thing = world.write(write, &arguments).await.unwrap().unwrap();
+        let expected = match write {
+            "hit" => ("counts", "hits", 5),
+            "hits" => ("counts", "hits", 4),
+            _ => ("prices", "s", 4),
+        };
+        let inside = AttributeValue::M([(expected.1.to_owned(), expected.2.into())].into());
+        assert_eq!(thing[expected.0], inside, "{write}");
+    }
+    world.store.call(PutItem { table: "Things".to_owned(), item, ..PutItem::default() }).await.unwrap();
+    check(&world, "hit", &[("id", "old"), ("n", "9")], "CountsHitsOutOfBounds").await;
+    check(&world, "move", &[("id", "old"), ("city", "Rome")], "AddressHomeMissing").await;
+    check(&world, "hit", &[("id", "gone"), ("n", "1")], "Unknown").await;
+    check(&world, "price", &[("id", "old"), ("size", "a"), ("amount", "1")], "done").await;
+    check(&world, "price", &[("id", "old"), ("size", "b"), ("amount", "1")], "done").await;
+    check(&world, "price", &[("id", "old"), ("size", "c"), ("amount", "1")], "PricesOutOfBounds").await;
+}
+
+#[tokio::test]
+async fn a_part_that_does_not_fit_is_named() {
+    let world = World::new().await;
+    let told = |given: AttributeValue| {
+        let world = &world;
+        async move { world.write("house", &[("address", given)]).await.unwrap_err().to_string() }
+    };
+    let record = |name: &str, value: AttributeValue| AttributeValue::M([(name.to_owned(), value)].into());
+    let home = |name: &str, value: AttributeValue| record("home", record(name, value));
+    assert!(told(record("street", "x".into())).await.starts_with("`address.street` is not a field of the object"));
+    assert!(
+        told(home("city", "a city that is too long".into())).await.starts_with("`address.home.city` is not a text")
+    );
 }
 
 #[tokio::test]

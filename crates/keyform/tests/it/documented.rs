@@ -156,3 +156,14 @@ fn documented_items_that_do_not_fit_are_reported() {
     let fields: Vec<Option<&str>> = report.unfit.iter().map(|unfit| unfit.field.as_deref()).collect();
     assert_eq!((report.broken, fields), (2, vec![Some("content"), Some("content")]));
 }
+
+#[test]
+fn an_attribute_that_contradicts_the_key_is_reported() {
+    let text = "model m\ntable T { key pk }\nentity E in T {\n  key \"E#{id}\"\n  id: slug(1..9)\n  n: int(0..9) = 0\n}\nread e(id) -> E?\n";
+    let checked = Checked::read(text);
+    let mut sampler = Sampler::new(&checked.model, Default::default());
+    sampler.add_lines("{\"pk\":\"E#a\",\"id\":\"b\"}\n{\"pk\":\"E#a\",\"id\":\"a\"}\n{\"pk\":\"E#a\",\"n\":null}\n");
+    let report = sampler.finish();
+    let reasons: Vec<&str> = report.unfit.iter().map(|unfit| unfit.reason.as_str()).collect();
+    assert_eq!((report.broken, reasons), (1, vec!["`id` has another value than the key"]));
+}

@@ -47,6 +47,7 @@ mod resend;
 mod run;
 mod scopes;
 mod sealed;
+mod selected;
 mod typed;
 mod upgrade;
 mod values;

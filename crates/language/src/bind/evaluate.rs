@@ -4,10 +4,9 @@ use keyform_core::{AttributeValue, Attributes, Number};
 
 use crate::document::ast::BinaryOp;
 use crate::scalar::{Scalar, civil, uuid_of};
-use crate::schema::words::described;
 use crate::schema::{
     Change, Entity, EntityId, Expr, ExprKind, Field, FieldId, Format, Let, LetSource, Model, Origin, Parameter,
-    PathStep, Type, ValuePath, fits, limit,
+    PathStep, Type, ValuePath, fits, limit, misfit_at,
 };
 use crate::template::render;
 
@@ -98,7 +97,7 @@ impl<'a> Scope<'a> {
     /// type than the field that takes it.
     pub(super) fn fit(&self, expr: &Expr, kind: &Type, name: &str) -> Result<Option<AttributeValue>, BindError> {
         match self.typed(expr, kind)? {
-            Some(value) if !fits(&value, kind) => Err(self.misfit(expr, kind, name)),
+            Some(value) if !fits(&value, kind) => Err(self.misfit(expr, kind, name, &value)),
             value => Ok(value),
         }
     }
@@ -112,9 +111,9 @@ impl<'a> Scope<'a> {
         (expr, name): (&Expr, &str),
     ) -> Result<Vec<AttributeValue>, BindError> {
         let parts: Vec<AttributeValue> = parts.into_iter().filter_map(|part| value::fitted(part, kind)).collect();
-        match parts.iter().all(|part| fits(part, kind)) {
-            true => Ok(parts),
-            false => Err(self.misfit(expr, kind, name)),
+        match parts.iter().find(|part| !fits(part, kind)) {
+            None => Ok(parts),
+            Some(wrong) => Err(self.misfit(expr, kind, name, wrong)),
         }
     }
 
@@ -130,30 +129,31 @@ impl<'a> Scope<'a> {
         match self.typed(expr, kind)? {
             Some(AttributeValue::Null) if may_be_null => Ok(Some(AttributeValue::Null)),
             Some(value) if !self.is_checked(expr, entity, field, change) && !fits(&value, kind) => {
-                Err(self.misfit(expr, kind, &entity.field(field).name))
+                Err(self.misfit(expr, kind, &entity.field(field).name, &value))
             }
             value => Ok(value),
         }
     }
 
-    /// Returns true if a value is known to fit: an argument that has the type of the field, or a default, which the rules
-    /// check.
+    /// Returns true if a value is known to fit: an argument that has the type of the field, or a constant default, which
+    /// the rules check.
     fn is_checked(&self, expr: &Expr, entity: &Entity, field: FieldId, change: &Change) -> bool {
         let ExprKind::ValuePath(ValuePath { origin: Origin::Parameter(number), path }) = &expr.kind else {
-            return !change.written;
+            return !change.written && expr.constant().is_some();
         };
         let parameter = self.parameters.get(*number).filter(|parameter| !parameter.declared && path.is_empty());
         let is_field = |(of, id): (EntityId, FieldId)| id == field && std::ptr::eq(self.model.entity(of), entity);
         change.path().is_empty() && parameter.and_then(|parameter| parameter.field).is_some_and(is_field)
     }
 
-    fn misfit(&self, expr: &Expr, kind: &Type, name: &str) -> BindError {
+    fn misfit(&self, expr: &Expr, kind: &Type, name: &str, value: &AttributeValue) -> BindError {
         let ExprKind::ValuePath(ValuePath { origin: Origin::Parameter(number), path }) = &expr.kind else {
             return BindError::WrongValue(format!("`{name}`"));
         };
         let argument = self.parameters.get(*number).filter(|_| path.is_empty()).and_then(|it| it.arguments.first());
         let argument = argument.map_or_else(|| name.to_owned(), Clone::clone);
-        BindError::Misfit { argument, kind: described(kind) }
+        let (argument, kind) = misfit_at(&argument, value, kind);
+        BindError::Misfit { argument, kind }
     }
 
     fn number(&self, text: &str) -> Result<AttributeValue, BindError> {

@@ -67,7 +67,7 @@ fn new_value(
     let Some(id) = change.field else { return Ok(None) };
     let kind = &entity.field(id).kind;
     match (scope.new_value(expr, kind, (entity, id), change)?, change.fallback(entity)) {
-        (None, Some(default)) => scope.typed(default, kind),
+        (None, Some(default)) => scope.fit(default, kind, &entity.field(id).name),
         (value, _) => Ok(value),
     }
 }

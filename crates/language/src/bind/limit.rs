@@ -64,10 +64,10 @@ impl Changing<'_> {
             let path = self.scope.path(field.name.clone(), &place.path)?;
             let kind = limit::at(&field.kind, &place.path).unwrap_or(&Type::Unknown);
             let place = Place { change, field, path, kind };
-            limits.extend(self.parent(&place));
-            limits.extend(self.entry(&place)?);
-            limits.extend(self.sources(change));
-            limits.extend(self.bounds(&place)?.into_iter().filter(|limit| limit.logic != Logic::Known(true)));
+            let mut own: Vec<Limit> = self.parent(&place).into_iter().chain(self.entry(&place)?).collect();
+            own.extend(self.sources(change));
+            own.extend(self.bounds(&place)?.into_iter().filter(|limit| limit.logic != Logic::Known(true)));
+            limits.extend(self.limits_of_older(field, change, own));
         }
         limits.extend(kept(self.entity, self.action, &self.immutable_values()?));
         Ok(limits)
@@ -101,7 +101,9 @@ impl Changing<'_> {
             }
             (false, _, _) => Condition::AttributeType(place.parent(), AttributeType::M),
         };
-        Some(Limit { logic: Logic::Test(test), outcome, is_strict: false })
+        let lacks = |current: &Attributes| !current.contains_key(&place.field.name);
+        let is_strict = self.default_inside(place.field, place.change).is_some() && self.current.is_none_or(lacks);
+        Some(Limit { logic: Logic::Test(test), outcome, is_strict })
     }
 
     /// Returns the condition that the number of entries stays within the bounds of their map or list.

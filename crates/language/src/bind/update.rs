@@ -37,7 +37,8 @@ impl Changing<'_> {
     pub(super) fn update(&self) -> Result<(Update, Fields), BindError> {
         let mut update = Update { set: Vec::with_capacity(self.action.changes.len()), ..Update::default() };
         let mut known = Fields::new();
-        for change in &self.action.changes {
+        let done = self.set_older(&mut update)?;
+        for change in self.action.changes.iter().filter(|change| change.field.is_none_or(|id| !done.contains(&id))) {
             self.change(change, &mut update, &mut known)?;
         }
         let made = if self.action.verb == Verb::Upsert { self.make(&mut update)? } else { Fields::new() };
@@ -45,7 +46,7 @@ impl Changing<'_> {
         Ok((update, known))
     }
 
-    fn change(&self, change: &Change, update: &mut Update, known: &mut Fields) -> Result<(), BindError> {
+    pub(super) fn change(&self, change: &Change, update: &mut Update, known: &mut Fields) -> Result<(), BindError> {
         let (Some(id), Some(place)) = (change.field, &change.place) else { return Ok(()) };
         let field = self.entity.field(id);
         let path = self.scope.path(field.name.clone(), &place.path)?;
@@ -83,7 +84,7 @@ impl Changing<'_> {
             return Ok(());
         }
         let whole = change.path().is_empty();
-        let field = limit::field_at(self.entity.field(id), change.path());
+        let field = limit::member_at(self.entity.field(id), change.path());
         match self.scope.new_value(expr, kind, (self.entity, id), change)? {
             Some(value) => {
                 if whole && self.is_material(id) {
@@ -280,7 +281,7 @@ impl Changing<'_> {
 
     fn default(&self, field: &Field) -> Result<Option<AttributeValue>, BindError> {
         match &field.default {
-            Some(expr) => self.scope.typed(expr, &field.kind),
+            Some(expr) => self.scope.fit(expr, &field.kind, &field.name),
             None if field.null => Ok(Some(AttributeValue::Null)),
             None if field.flags.created.is_some() => Ok(Some(value::moment(self.scope.inputs.now_millis, &field.kind))),
             None => Ok(None),

@@ -91,7 +91,9 @@ impl Reader {
             let of = entity.field(field.id);
             match place {
                 Some(AttributeValue::Null) if of.null => continue,
-                Some(AttributeValue::Null) if of.optional => *place = None,
+                Some(AttributeValue::Null) if of.optional || matches!(field.absent, Absent::Default(_)) => {
+                    *place = None
+                }
                 Some(_) => {
                     *place = place
                         .take()
@@ -114,6 +116,27 @@ impl Reader {
             }
         }
         Ok(())
+    }
+}
+
+impl Reader {
+    /// Returns the first field whose attribute has another value than the item's key. Reads return the attribute, and
+    /// find the item by its key.
+    #[must_use]
+    pub fn contradiction<'e>(
+        &self,
+        entity: &'e Entity,
+        attribute: impl Fn(&str) -> Option<AttributeValue>,
+    ) -> Option<&'e str> {
+        let derived = self.keys.values(entity, &attribute);
+        let differs = |field: &&FieldReader| {
+            let of = entity.field(field.id);
+            let told = derived.get(&field.id).map(|text| parse::attribute(&of.kind, text));
+            let stored = attribute(&of.name).and_then(|stored| read(stored, &of.kind).ok());
+            told.zip(stored).is_some_and(|(told, stored)| read(told, &of.kind).is_ok_and(|told| told != stored))
+        };
+        let is_judged = |field: &&FieldReader| field.is_derived && entity.field(field.id).flags.encrypted.is_none();
+        self.fields.iter().filter(is_judged).find(differs).map(|field| entity.field(field.id).name.as_str())
     }
 }
 

@@ -4,7 +4,7 @@
 //!    spells a number, a list for a set, a time of another precision. Each scalar lists its own (facet `reading`).
 //! 2. `key`: a field that only a key template contains is parsed from the key, if the template has one reading.
 //! 3. `entity`: [`Reader`] completes the fields of an item: it derives fields from keys, applies constant defaults and
-//!    treats NULL in an optional field as absent. What still does not fit is a [`Misfit`].
+//!    treats NULL as absent, where absence has a meaning. What still does not fit is a [`Misfit`].
 //!
 //! The language reference has the table of accepted forms.
 

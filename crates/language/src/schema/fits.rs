@@ -6,6 +6,7 @@ use keyform_core::value::{name, size};
 
 use crate::scalar::Stored;
 
+use super::words::described;
 use super::{Field, Type};
 
 /// Returns whether a field of this type can hold the value. Texts are checked in the form that is stored: an
@@ -48,6 +49,42 @@ pub fn fits(value: &AttributeValue, kind: &Type) -> bool {
             parts.keys().all(known) && fields.iter().all(|field| fits_field(parts.get(&field.name), field))
         }
         _ => false,
+    }
+}
+
+/// Returns the part of a value that does not fit, as a path from `name`, and what it should be. The value as a whole
+/// must not fit.
+#[must_use]
+pub fn misfit_at(name: &str, value: &AttributeValue, kind: &Type) -> (String, String) {
+    let whole = || (name.to_owned(), described(kind));
+    match (kind.resolved(), value) {
+        (Type::List(of, _), AttributeValue::L(parts)) => {
+            let wrong = parts.iter().enumerate().find(|(_, part)| !fits(part, of));
+            wrong.map_or_else(whole, |(number, part)| misfit_at(&format!("{name}[{number}]"), part, of))
+        }
+        (Type::Map(of, _), AttributeValue::M(parts)) => {
+            let wrong = parts.iter().find(|(_, part)| !fits(part, of));
+            wrong.map_or_else(whole, |(key, part)| misfit_at(&format!("{name}.{key}"), part, of))
+        }
+        (Type::Record(fields), AttributeValue::M(parts)) => {
+            let is_unknown = |part: &&String| !fields.iter().any(|field| field.name == **part);
+            if let Some(unknown) = parts.keys().find(is_unknown) {
+                let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+                return (
+                    format!("{name}.{unknown}"),
+                    format!("a field of the object; its fields are {}", names.join(", ")),
+                );
+            }
+            let Some(field) = fields.iter().find(|field| !fits_field(parts.get(&field.name), field)) else {
+                return whole();
+            };
+            let name = format!("{name}.{}", field.name);
+            match parts.get(&field.name) {
+                Some(part) => misfit_at(&name, part, &field.kind),
+                None => (name, described(&field.kind)),
+            }
+        }
+        _ => whole(),
     }
 }
 

@@ -229,6 +229,17 @@ pub fn field_at<'a>(field: &'a Field, path: &[PathStep]) -> Option<&'a Field> {
     })
 }
 
+/// Returns the field or the member of a record that a path leads to, also of a record in a map or list; `None` for an
+/// entry of a map or list.
+#[must_use]
+pub fn member_at<'a>(field: &'a Field, path: &[PathStep]) -> Option<&'a Field> {
+    let Some((last, parent)) = path.split_last() else { return Some(field) };
+    match (at(&field.kind, parent)?.resolved(), last) {
+        (Type::Record(fields), PathStep::Member(name)) => member(fields, name),
+        _ => None,
+    }
+}
+
 /// Returns true for a sum or a difference.
 #[must_use]
 pub fn is_sum(expr: &Expr) -> bool {

@@ -33,7 +33,7 @@ use crate::span::Span;
 pub use change::{Consumer, Evolution, Target};
 pub use expression::{Expr, ExprKind, Origin, PathStep, ValuePath};
 pub use field::{Field, Flags, Type, Unique};
-pub use fits::fits;
+pub use fits::{fits, misfit_at};
 pub use key::{EntityKey, Format, Index, IndexId, KeyAttribute, KeyPart, Part, Table, TableId, Template};
 pub use pattern::{
     Action, Change, ChangeKind, Condition, Equality, For, Guard, GuardId, KeyCondition, KeyTest, Let, LetSource,

@@ -52,7 +52,12 @@ fn elements((one, bounds): (&Type, Bounds), (other, limits): (&Type, Bounds)) ->
 
 fn records(one: &[Field], other: &[Field]) -> Relation {
     let named = |fields: &[Field], name: &str| fields.iter().any(|field| field.name == name);
-    let extra = one.iter().any(|field| !named(other, &field.name));
+    // A record with a field that the other does not know is refused; one that may lack the field may be accepted.
+    let extra = match one.iter().filter(|field| !named(other, &field.name)).map(|field| field.optional).min() {
+        Some(false) => Relation::Disjoint,
+        Some(true) => Relation::Wider,
+        None => Relation::Within,
+    };
     let parts = other.iter().map(|wanted| match one.iter().find(|field| field.name == wanted.name) {
         Some(field) if field.optional && wanted.must_have_value() => {
             relation(&field.kind, &wanted.kind).max(Relation::Wider)
@@ -61,7 +66,7 @@ fn records(one: &[Field], other: &[Field]) -> Relation {
         None if wanted.must_have_value() && !wanted.has_source() => Relation::Disjoint,
         None => Relation::Within,
     });
-    parts.chain([if extra { Relation::Wider } else { Relation::Within }]).max().unwrap_or(Relation::Within)
+    parts.chain([extra]).max().unwrap_or(Relation::Within)
 }
 
 fn listed(texts: &[String], to: &Type) -> Relation {

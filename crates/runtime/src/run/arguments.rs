@@ -3,7 +3,7 @@
 use keyform_core::{AttributeValue, Attributes};
 
 use keyform_language::bind::BindError;
-use keyform_language::schema::{Model, Parameter, Test, Type};
+use keyform_language::schema::{Model, Parameter, Test, Type, misfit_at};
 
 use super::{fits, in_words};
 
@@ -11,12 +11,24 @@ use super::{fits, in_words};
 pub(super) fn check(model: &Model, parameters: &[Parameter], arguments: &Attributes) -> Result<(), BindError> {
     for parameter in parameters {
         for name in &parameter.arguments {
-            if arguments.get(name).is_some_and(|value| !is_of_type(model, parameter, value)) {
-                return Err(BindError::Misfit { argument: name.clone(), kind: in_words(&parameter.kind) });
+            if let Some(value) = arguments.get(name).filter(|value| !is_of_type(model, parameter, value)) {
+                return Err(misfit(name, parameter, value));
             }
         }
     }
     Ok(())
+}
+
+fn misfit(name: &str, parameter: &Parameter, value: &AttributeValue) -> BindError {
+    let (argument, kind) = match (parameter.test, value) {
+        (Test::In, AttributeValue::L(parts)) => {
+            let wrong = parts.iter().enumerate().find(|(_, part)| !fits(part, &parameter.kind));
+            let wrong = wrong.map(|(number, part)| misfit_at(&format!("{name}[{number}]"), part, &parameter.kind));
+            wrong.unwrap_or_else(|| (name.to_owned(), in_words(&parameter.kind)))
+        }
+        _ => misfit_at(name, value, &parameter.kind),
+    };
+    BindError::Misfit { argument, kind }
 }
 
 fn is_of_type(model: &Model, parameter: &Parameter, value: &AttributeValue) -> bool {

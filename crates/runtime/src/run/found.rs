@@ -61,6 +61,13 @@ impl Extent<'_> {
         let Self::Of(Read { select: Some(selected), .. }) = self else { return true };
         selected.iter().any(|(of, _)| *of == (entity, field))
     }
+
+    /// Removes the fields that the read does not select: some are read only to be compared.
+    fn leave_selected(self, id: EntityId, entity: &Entity, fields: &mut Fields) {
+        if matches!(self, Self::Of(Read { select: Some(_), .. })) {
+            fields.retain(|name, _| entity.field_named(name).is_some_and(|field| self.selects(id, field)));
+        }
+    }
 }
 
 /// Items of a list.
@@ -139,6 +146,7 @@ impl Runner {
         };
         let complete = self.patterns.readers[id.0].complete(entity, wanted, fields.values_mut(), attribute);
         complete.map_err(|misfit| self.broken(id, item, misfit))?;
+        extent.leave_selected(id, entity, &mut fields);
         Ok(Found { entity: id, fields })
     }
 

@@ -529,20 +529,11 @@ impl LiveRead {
         let Some(entity) = found::entity_of(&checked.model, &plan.returns, &shown) else { return Ok(None) };
         // Decrypting needs the whole item, because its key is part of the associated data.
         let read = checked.model.read(self.read);
-        let mut found = match self.runner.found_of(entity, item, Extent::Of(read)) {
+        match self.runner.found_of(entity, item, Extent::Of(read)) {
             // As in a list: a broken item is left out and counted.
-            Err(RunError::Broken(_)) => return Ok(None),
-            found => found?,
-        };
-        let model_entity = checked.model.entity(entity);
-        let is_selected = |name: &str| match &read.select {
-            None => true,
-            Some(selected) => {
-                selected.iter().any(|((of, field), _)| *of == entity && model_entity.field(*field).name == name)
-            }
-        };
-        found.fields.retain(|name, _| is_selected(name) || shown.get(name).is_some());
-        Ok(Some(found))
+            Err(RunError::Broken(_)) => Ok(None),
+            found => found.map(Some),
+        }
     }
 
     /// Returns the item as the index holds it; `None` if the index does not contain it.

@@ -273,6 +273,10 @@ impl<'a> Sampler<'a> {
         let complete = self.readers[id.0]
             .complete(entity, Wanted::Fields(&is_judged), &mut values, |name| item.get(name).cloned());
         complete.map_err(|misfit: Misfit| (Some(id), Some(misfit.field.clone()), misfit.to_string()))?;
+        if let Some(name) = self.readers[id.0].contradiction(entity, |name| item.get(name).cloned()) {
+            let reason = format!("`{name}` has another value than the key");
+            return Err((Some(id), Some(name.to_owned()), reason));
+        }
         let beyond = fields.iter().zip(values).filter_map(|(field, value)| {
             let (field, value) = (entity.field(*field), value?);
             let is_fit = value == AttributeValue::Null || fits(&value, &field.kind);

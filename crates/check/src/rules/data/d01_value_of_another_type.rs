@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     for site in sites(context) {
-        for (change, _, field) in site.changes() {
+        for (change, _, field) in site.changes().filter(|(change, _, field)| !is_default(change, field)) {
             for (expr, wanted) in stored_values(field, change) {
                 findings.extend(misfit(&site, (change, field), expr, &wanted));
             }
@@ -32,6 +32,12 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     }
 }
 
+/// Returns true for a change that only applies the field's default, which D03 reports.
+fn is_default(change: &Change, field: &Field) -> bool {
+    let ChangeKind::Set(value) = &change.kind else { return false };
+    !change.written && field.default.as_ref().is_some_and(|default| default.span == value.span)
+}
+
 /// Reports a value whose type is not within the wanted one. An argument is checked when the write is called, so it may
 /// have a wider type.
 fn misfit<'a>(
@@ -40,6 +46,12 @@ fn misfit<'a>(
     expr: &'a Expr,
     wanted: &Type,
 ) -> Option<Diagnostic> {
+    if let Some(date) = site.moved_date(expr) {
+        return Some(never(site, field, date));
+    }
+    if wanted.is_time() && site.is_moment(expr) {
+        return None;
+    }
     let typed = site.typed(expr);
     let kind = typed.kind?;
     // The request tests the bounds of a sum with a stored value.
@@ -83,6 +95,15 @@ fn wrong_key<'a>(site: &Site<'a>, field: &Field, expr: &'a Expr) -> Option<Diagn
         (Relation::Disjoint, _) => Some(disjoint(site, field, expr, &kind, &field.kind)),
         (Relation::Wider, Source::Model) => Some(wider(site, field, expr, &kind, &field.kind)),
     }
+}
+
+/// Reports a sum that cannot be computed.
+fn never(site: &Site<'_>, field: &Field, sum: &Expr) -> Diagnostic {
+    let message = format!("`{}` of {} cannot have this value", field.name, site.entity.name);
+    Diagnostic::error(RULE.code, sum.span, message)
+        .label("a date has no time of day, so that no duration can be added to it")
+        .also(field.type_span, "the field's type")
+        .help("add the duration to `now()` or to a `timestamp`")
 }
 
 fn disjoint(site: &Site<'_>, field: &Field, expr: &Expr, kind: &Type, wanted: &Type) -> Diagnostic {

@@ -2,9 +2,14 @@
 
 use crate::check::{Context, Rule};
 use keyform_language::diagnostic::{Code, Diagnostic, Severity};
-use keyform_language::schema::{Expr, ExprKind, Field, Type, fits, words};
+use keyform_language::schema::limit::{self, Range};
+use keyform_language::schema::relation::{Relation, relation};
+use keyform_language::schema::{
+    Change, ChangeKind, Entity, Evolution, Expr, ExprKind, Field, FieldId, Model, Type, fits, words,
+};
+use keyform_language::span::Span;
 
-use super::site::{Site, sites, stored_values};
+use super::site::{Site, default_kind, is_default_moment, sites, stored_values};
 
 pub(super) static RULE: Rule = Rule {
     code: Code("D02"),
@@ -15,12 +20,16 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
+    findings.extend(context.model.evolutions.iter().flat_map(|it| evolved(context.model, it)));
     for site in sites(context) {
         for (change, _, field) in site.changes() {
             for (expr, wanted) in stored_values(field, change) {
                 let expr: &Expr = expr;
                 findings.extend(misfit(expr, &wanted).map(|wrong| finding(&site, field, wrong, &wanted)));
             }
+        }
+        for (change, _, field) in site.changes() {
+            findings.extend(too_far(&site, change, field));
         }
         if !site.makes() {
             for (id, expr) in &site.action.keys {
@@ -67,8 +76,47 @@ fn record<'a>(expr: &'a Expr, parts: &'a [(String, Expr)], fields: &[Field]) -> 
     parts.iter().find_map(|(name, part)| misfit(part, &find(name)?.kind))
 }
 
+/// Reports what an evolution sets in old items, if it is no value of the field.
+fn evolved(model: &Model, evolution: &Evolution) -> Vec<Diagnostic> {
+    let Some(entity) = evolution.entity.map(|id| model.entity(id)) else { return Vec::new() };
+    let wrong = |(id, expr, _): &(FieldId, Expr, Span)| {
+        let field = entity.fields.get(id.0)?;
+        let is_computed = matches!(expr.kind, ExprKind::Call { .. });
+        let apart = || {
+            let kind = default_kind(entity, expr).filter(|_| is_computed)?;
+            let is_time = field.kind.is_time() && is_default_moment(entity, expr);
+            (!is_time && relation(&kind, &field.kind) != Relation::Within).then_some(expr)
+        };
+        let wrong = misfit(expr, &field.kind).or_else(apart)?;
+        Some(unfit(entity, field, wrong, &field.kind))
+    };
+    evolution.sets.iter().filter_map(wrong).collect()
+}
+
+/// Reports `+=` and `-=` by more than the bounds are apart: no stored value can take it.
+fn too_far<'a>(site: &Site<'a>, change: &'a Change, field: &'a Field) -> Option<Diagnostic> {
+    let (ChangeKind::Increase(by) | ChangeKind::Decrease(by)) = &change.kind else { return None };
+    let kind = limit::at(&field.kind, change.path())?;
+    let Range { min: Some(min), max: Some(max) } = Range::of(kind) else { return None };
+    let step = Range::of(&site.typed(by).kind?);
+    let is_beyond = step.min.is_some_and(|least| least > max - min) || step.max.is_some_and(|most| most < min - max);
+    // An absent value counts from zero.
+    let is_optional = limit::member_at(field, change.path()).is_none_or(|it| !it.must_have_value());
+    (is_beyond && !is_optional).then(|| {
+        let message = format!("no value of `{}` of {} can take this change", field.name, site.entity.name);
+        Diagnostic::error(RULE.code, change.span, message)
+            .label(format!("leads out of the bounds: {}", words::described(kind)))
+            .also(field.type_span, "the field's type")
+            .help("change the number, or the bounds of the field")
+    })
+}
+
 fn finding(site: &Site<'_>, field: &Field, wrong: &Expr, wanted: &Type) -> Diagnostic {
-    let message = format!("`{}` of {} cannot have this value", field.name, site.entity.name);
+    unfit(site.entity, field, wrong, wanted)
+}
+
+fn unfit(entity: &Entity, field: &Field, wrong: &Expr, wanted: &Type) -> Diagnostic {
+    let message = format!("`{}` of {} cannot have this value", field.name, entity.name);
     let expected = if matches!(wrong.kind, ExprKind::Record(_)) { "a value" } else { &words::described(wanted) };
     Diagnostic::error(RULE.code, wrong.span, message)
         .label(format!("expected {expected}"))

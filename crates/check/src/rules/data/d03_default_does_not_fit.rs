@@ -3,10 +3,10 @@
 use crate::check::{Context, Rule};
 use keyform_language::diagnostic::{Code, Diagnostic, Severity};
 use keyform_language::schema::relation::{Relation, relation};
-use keyform_language::schema::{Entity, Expr, Field, FieldId, Type, words};
+use keyform_language::schema::{Entity, Expr, ExprKind, Field, FieldId, Origin, Type, ValuePath, limit, words};
 
 use super::d02_literal_out_of_bounds::misfit;
-use super::site::default_kind;
+use super::site::{default_kind, is_default_moment, moved_default_date};
 
 pub(super) static RULE: Rule = Rule {
     code: Code("D03"),
@@ -50,8 +50,15 @@ fn wrong(entity: &Entity, field: &Field) -> Option<Diagnostic> {
     if let Some(literal) = misfit(default, &field.kind) {
         return Some(finding(field, literal, format!("expected {}", words::described(&field.kind))));
     }
+    if let Some(date) = moved_default_date(entity, default) {
+        let label = "a date has no time of day, so that no duration can be added to it".to_owned();
+        return Some(finding(field, date, label));
+    }
+    if let Some(absent) = absent_source(entity, default).filter(|_| field.must_have_value()) {
+        return Some(finding(field, default, format!("`{}` is optional, so there may be no value", absent.name)));
+    }
     let kind = default_kind(entity, default)?;
-    let is_time = field.kind.is_time() && kind.is_time();
+    let is_time = field.kind.is_time() && is_default_moment(entity, default);
     match relation(&kind, &field.kind) {
         Relation::Within => None,
         Relation::Wider | Relation::Disjoint if is_time => None,
@@ -60,6 +67,21 @@ fn wrong(entity: &Entity, field: &Field) -> Option<Diagnostic> {
             Some(finding(field, default, label))
         }
     }
+}
+
+/// Returns the optional field that a default reads.
+fn absent_source<'a>(entity: &'a Entity, default: &Expr) -> Option<&'a Field> {
+    let mut absent = None;
+    default.walk(&mut |part| {
+        if let ExprKind::ValuePath(ValuePath { origin: Origin::Field(_, field), path }) = &part.kind
+            && let Some(source) = entity.fields.get(field.0)
+        {
+            let last = limit::field_at(source, path).unwrap_or(source);
+            let found = [source, last].into_iter().find(|it| it.optional && it.default.is_none());
+            absent = absent.or(found);
+        }
+    });
+    absent
 }
 
 fn finding(field: &Field, wrong: &Expr, label: String) -> Diagnostic {

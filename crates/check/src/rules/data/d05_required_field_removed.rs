@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     for site in sites(context) {
         for (change, _, field) in site.changes() {
-            let removed = limit::field_at(field, change.path()).filter(|_| removes(change));
+            let removed = limit::member_at(field, change.path()).filter(|_| removes(change));
             if let Some(removed) = removed.filter(|removed| removed.must_have_value()) {
                 findings.push(finding(&site, change, removed));
             }

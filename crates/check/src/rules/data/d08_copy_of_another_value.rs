@@ -54,7 +54,8 @@ fn wrong<'a>(site: &Site<'a>, change: &'a Change, source: (EntityId, FieldId)) -
     }
 }
 
-/// Returns true if a condition of the same write requires that the source has the value: `if title = line.title`.
+/// Returns true if the same write requires that the source has the value, as in `if title = line.title`, or gives it to
+/// the source.
 fn is_verified(site: &Site<'_>, value: &Expr, (entity, source): (EntityId, FieldId)) -> bool {
     let is_source = |expr: &Expr| {
         matches!(&expr.kind, ExprKind::ValuePath(ValuePath { origin: Origin::Field(of, field), path })
@@ -67,11 +68,13 @@ fn is_verified(site: &Site<'_>, value: &Expr, (entity, source): (EntityId, Field
     let actions = site.write.actions();
     let mut of_source = actions.iter().filter(|action| action.entity == Some(entity) && is_same_item(action));
     of_source.any(|action| {
-        action.conditions.iter().any(|condition| {
-            conjuncts(&condition.condition)
-                .into_iter()
-                .any(|(left, right)| is_source(left) && right.same(value) || is_source(right) && left.same(value))
-        })
+        let gives = action.value_of(source).is_some_and(|given| given.same(value));
+        gives
+            || action.conditions.iter().any(|condition| {
+                conjuncts(&condition.condition)
+                    .into_iter()
+                    .any(|(left, right)| is_source(left) && right.same(value) || is_source(right) && left.same(value))
+            })
     })
 }
 

@@ -1,4 +1,4 @@
-//! D10: a write sets a `created` or `version` field, which Keyform manages.
+//! D10: a write sets a `created`, `updated` or `version` field, which Keyform manages.
 
 use crate::check::{Context, Rule};
 use keyform_language::diagnostic::{Code, Diagnostic, Severity};
@@ -17,7 +17,9 @@ pub(super) static RULE: Rule = Rule {
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     for site in sites(context) {
         for (change, id, field) in site.changes() {
-            if let Some(flag) = flag(field).filter(|_| is_assigned(change) && !is_repeated(&site, change, id)) {
+            if let Some(flag) = flag(field)
+                .filter(|_| is_assigned(change) && !is_repeated(&site, change, id) && !is_same_time(field, change))
+            {
                 findings.push(finding(&site, change, field, flag));
             }
         }
@@ -26,7 +28,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
 
 fn flag(field: &Field) -> Option<&'static str> {
     let created = field.flags.created.map(|_| "created");
-    created.or(field.flags.version.map(|_| "version"))
+    created.or(field.flags.version.map(|_| "version")).or(field.flags.updated.map(|_| "updated"))
 }
 
 /// Returns true if the author or an argument decides the value. The time of creation and the version that every write
@@ -43,6 +45,13 @@ fn is_repeated<'a>(site: &Site<'a>, change: &'a Change, id: FieldId) -> bool {
     let is_same =
         site.stored(place).is_some_and(|(entity, field, rest)| (entity, field) == (site.id, id) && rest.is_empty());
     is_same && !site.makes() && site.entity.field(id).flags.created.is_some()
+}
+
+/// Returns true if the time of a change is set to the time of the request, which it gets anyway.
+fn is_same_time(field: &Field, change: &Change) -> bool {
+    let is_now = matches!(&change.kind, ChangeKind::Set(value)
+        if matches!(&value.kind, ExprKind::Call { function, .. } if function == "now"));
+    field.flags.updated.is_some() && is_now
 }
 
 fn finding(site: &Site<'_>, change: &Change, field: &Field, flag: &str) -> Diagnostic {

@@ -2,7 +2,8 @@
 
 use crate::check::{Context, Rule};
 use keyform_language::diagnostic::{Code, Diagnostic, Severity};
-use keyform_language::schema::{ChangeKind, Entity, Expr, Field, Model, Type};
+use keyform_language::document::ast::Verb;
+use keyform_language::schema::{ChangeKind, Entity, Expr, Field, Model, PathStep, Type};
 
 use super::label::{Label, Revealed, revealed};
 use super::site::{Site, sites};
@@ -20,6 +21,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
         findings.extend(entity.fields.iter().filter_map(|field| lowered_copy(context.model, entity, field)));
     }
     for site in sites(context) {
+        findings.extend(in_keys(&site));
         for (change, _, field) in site.changes().filter(|(_, _, field)| !matches!(field.kind, Type::Copy { .. })) {
             let value: &Expr = match &change.kind {
                 ChangeKind::Set(value)
@@ -33,6 +35,24 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
             findings.extend(revealed(&site, value).filter(lower).map(|revealed| finding(&site, field, &revealed)));
         }
     }
+}
+
+/// Reports the values that an `upsert` stores as the item's key, and those that become the keys of a map.
+fn in_keys<'a>(site: &Site<'a>) -> Vec<Diagnostic> {
+    let stored = site.action.keys.iter().filter(|_| site.action.verb == Verb::Upsert);
+    let keys = stored.map(|(id, expr)| (site.entity.field(*id), expr));
+    let entries = site.changes().filter(|(change, ..)| !matches!(change.kind, ChangeKind::Remove));
+    let entries = entries.flat_map(|(change, _, field)| {
+        change.path().iter().filter_map(move |step| match step {
+            PathStep::Element(key) => Some((field, &**key)),
+            PathStep::Member(_) => None,
+        })
+    });
+    let lowered = |(field, expr): (&'a Field, &'a Expr)| {
+        let revealed = revealed(site, expr).filter(|revealed| !revealed.label.may_flow_to(Label::of(field)))?;
+        Some(finding(site, field, &revealed))
+    };
+    keys.chain(entries).filter_map(lowered).collect()
 }
 
 /// Reports a `copy` that is protected less than its source.

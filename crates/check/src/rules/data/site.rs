@@ -76,6 +76,21 @@ impl<'a> Site<'a> {
         matches!(self.action.verb, Verb::Create | Verb::Put)
     }
 
+    /// Returns true for the first action of its write, where what belongs to the whole write is reported.
+    pub(super) fn is_first(&self) -> bool {
+        self.write.actions().first().is_some_and(|first| std::ptr::eq(*first, self.action))
+    }
+
+    /// Returns true if the request computes a point in time, which is stored in the form of any type of times.
+    pub(super) fn is_moment(&self, expr: &'a Expr) -> bool {
+        is_moment(expr, &|part| self.kind(part))
+    }
+
+    /// Returns a date to which a duration is added.
+    pub(super) fn moved_date(&self, expr: &'a Expr) -> Option<&'a Expr> {
+        moved_date(expr, &|part| self.kind(part))
+    }
+
     /// Returns the changes of known fields.
     pub(super) fn changes(&self) -> impl Iterator<Item = (&'a Change, FieldId, &'a Field)> + use<'a> {
         let (action, entity) = (self.action, self.entity);
@@ -110,6 +125,9 @@ impl<'a> Site<'a> {
         match &expr.kind {
             ExprKind::ValuePath(place) => self.place(place),
             ExprKind::Call { function, arguments } => call(function, arguments),
+            ExprKind::Binary(BinaryOp::Plus | BinaryOp::Minus, left, right) if is_duration(right) => {
+                moved(&self.kind(left)?)
+            }
             ExprKind::Binary(op @ (BinaryOp::Plus | BinaryOp::Minus), left, right) => {
                 sum(*op == BinaryOp::Minus, &self.kind(left)?, &self.kind(right)?)
             }
@@ -224,10 +242,53 @@ pub(super) fn default_kind(entity: &Entity, expr: &Expr) -> Option<Type> {
             limit::at(&entity.fields.get(field.0)?.kind, path).cloned()
         }
         ExprKind::Call { function, arguments } => call(function, arguments),
+        ExprKind::Binary(BinaryOp::Plus | BinaryOp::Minus, left, right) if is_duration(right) => {
+            moved(&default_kind(entity, left)?)
+        }
         ExprKind::Binary(op @ (BinaryOp::Plus | BinaryOp::Minus), left, right) => {
             sum(*op == BinaryOp::Minus, &default_kind(entity, left)?, &default_kind(entity, right)?)
         }
         _ => None,
+    }
+}
+
+/// Returns true if a default is a point in time that the request computes.
+pub(super) fn is_default_moment(entity: &Entity, expr: &Expr) -> bool {
+    is_moment(expr, &|part| default_kind(entity, part))
+}
+
+/// Returns the date in a default to which a duration is added.
+pub(super) fn moved_default_date<'e>(entity: &Entity, expr: &'e Expr) -> Option<&'e Expr> {
+    moved_date(expr, &|part| default_kind(entity, part))
+}
+
+fn is_moment<'e>(expr: &'e Expr, kind: &dyn Fn(&'e Expr) -> Option<Type>) -> bool {
+    match &expr.kind {
+        ExprKind::Call { function, .. } => function == "now",
+        ExprKind::Binary(BinaryOp::Plus | BinaryOp::Minus, left, right) if is_duration(right) => {
+            is_moment(left, kind) || kind(left).is_some_and(|kind| kind.is_time() && kind.is_text())
+        }
+        _ => false,
+    }
+}
+
+/// A date has no time of day, so that nothing can be added to it.
+fn moved_date<'e>(expr: &'e Expr, kind: &dyn Fn(&'e Expr) -> Option<Type>) -> Option<&'e Expr> {
+    let ExprKind::Binary(BinaryOp::Plus | BinaryOp::Minus, left, right) = &expr.kind else { return None };
+    let is_date = |kind: Type| kind.scalar().is_some_and(|(scalar, _)| scalar == Scalar::Date);
+    (is_duration(right) && kind(left).is_some_and(is_date)).then_some(expr)
+}
+
+fn is_duration(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Duration(_))
+}
+
+/// Returns the type of a time moved by a duration: text becomes a moment, a number stays what it is.
+fn moved(kind: &Type) -> Option<Type> {
+    match kind.is_time() && !kind.is_bare_number() {
+        true if kind.is_text() => Some(Scalar::Timestamp.into()),
+        true => Some(kind.clone()),
+        false => None,
     }
 }
 
@@ -241,6 +302,7 @@ fn call(function: &str, arguments: &[Expr]) -> Option<Type> {
     match function {
         "ulid" => Some(Scalar::Ulid.into()),
         "uuid" => Some(Scalar::Uuid.into()),
+        "now" => Some(Scalar::Timestamp.into()),
         "today" => Some(Scalar::Date.into()),
         "size" => Some(Type::Scalar(Scalar::Int, Bounds { min: Some(0), max: None })),
         "hash" => Some(text(64)),

@@ -3,7 +3,7 @@
 use crate::check::{Context, Rule};
 use keyform_language::diagnostic::{Code, Diagnostic, Severity};
 use keyform_language::document::ast::{BinaryOp, Verb};
-use keyform_language::schema::{Action, ChangeKind, Expr, ExprKind, Field, FieldId, Write};
+use keyform_language::schema::{Action, ChangeKind, Expr, ExprKind, Field, FieldId, Model, Origin, Write};
 use keyform_language::scope::given::{self, Given};
 use keyform_language::span::Span;
 
@@ -25,12 +25,76 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
                 findings.push(finding(&read.name, field, parameter.span));
             }
         }
+        for (field, span) in read.filter.iter().flat_map(|filter| compared(context.model, filter, &is_argument)) {
+            findings.push(comparison(&read.name, field, span));
+        }
     }
     for write in context.model.writes.iter().filter(|write| is_open(write.allow.as_ref())) {
         let is_internal = |field: &Field| field.flags.internal.is_some();
         given(context, write, is_internal, |field, span| findings.push(finding(&write.name, field, span)));
-        compared(context, write, is_internal, |field, span| findings.push(finding(&write.name, field, span)));
+        named(context, write, is_internal, |field, span| findings.push(finding(&write.name, field, span)));
+        let compared = compared_in_write(context.model, write);
+        findings.extend(compared.into_iter().map(|(field, span)| comparison(&write.name, field, span)));
     }
+}
+
+/// Returns the internal fields that a `require` or a condition of a step compares with an argument.
+fn compared_in_write<'a>(model: &'a Model, write: &'a Write) -> Vec<(&'a Field, Span)> {
+    let requires = write.requires.iter().map(|require| &require.condition);
+    let mut found: Vec<_> = requires.flat_map(|condition| compared(model, condition, &is_argument)).collect();
+    for (action, given) in given::actions(write) {
+        let is_given = |expr: &Expr| !is_hash(expr) && given.is_chosen(expr);
+        let conditions = action.conditions.iter().map(|condition| &condition.condition);
+        found.extend(conditions.flat_map(|condition| compared(model, condition, &is_given)));
+    }
+    found
+}
+
+/// Returns the internal fields that a condition compares with a value of the caller. A hash of an argument is a value
+/// that the request computes.
+fn compared<'a>(model: &'a Model, condition: &Expr, is_given: &dyn Fn(&Expr) -> bool) -> Vec<(&'a Field, Span)> {
+    let mut found = Vec::new();
+    condition.walk(&mut |part| {
+        let operands: Vec<&Expr> = match &part.kind {
+            ExprKind::Binary(BinaryOp::And | BinaryOp::Or, ..) => return,
+            ExprKind::Binary(_, left, right) => vec![left, right],
+            ExprKind::Between(of, low, high) => vec![of, low, high],
+            ExprKind::In(of, list) => std::iter::once(of.as_ref()).chain(list).collect(),
+            ExprKind::Call { arguments, .. } if !is_hash(part) => arguments.iter().collect(),
+            _ => return,
+        };
+        if operands.iter().any(|operand| is_given(operand)) {
+            found.extend(operands.iter().filter_map(|operand| Some((internal(model, operand)?, part.span))));
+        }
+    });
+    found
+}
+
+fn is_argument(expr: &Expr) -> bool {
+    !is_hash(expr) && !expr.parameters().is_empty()
+}
+
+fn is_hash(expr: &Expr) -> bool {
+    matches!(&expr.kind, ExprKind::Call { function, .. } if function == "hash")
+}
+
+fn internal<'a>(model: &'a Model, expr: &Expr) -> Option<&'a Field> {
+    let ExprKind::ValuePath(place) = &expr.kind else { return None };
+    let (entity, field) = match &place.origin {
+        Origin::Field(entity, field) => (*entity, *field),
+        Origin::Let { entity: Some(entity), field: Some(field), .. } => (*entity, *field),
+        Origin::Let { .. } | Origin::Parameter(_) | Origin::Caller(_) | Origin::Element(_) | Origin::Read { .. } => {
+            return None;
+        }
+    };
+    Some(model.entity(entity).field(field)).filter(|field| field.flags.internal.is_some())
+}
+
+fn comparison(pattern: &str, field: &Field, span: Span) -> Diagnostic {
+    let message = format!("`{pattern}` compares `{}`, which is `internal`, with a value of its callers", field.name);
+    Diagnostic::error(RULE.code, span, message)
+        .also(field.name_span, "only the system knows it")
+        .help("compare it in a pattern with `allow system`, or compare it with `hash(…)` of the argument")
 }
 
 fn finding(pattern: &str, field: &Field, span: Span) -> Diagnostic {
@@ -75,9 +139,9 @@ fn values<'a>(action: &'a Action, given: &Given<'a>) -> Vec<(FieldId, Span)> {
     changes.collect()
 }
 
-/// Calls `visit` for each field that satisfies the predicate and that a step compares with an argument: in the key of
-/// its item, in a further field of the item, or in a condition.
-fn compared<'a>(
+/// Calls `visit` for each field that satisfies the predicate and by which a step names its item with an argument: in the
+/// key, or as a further field.
+fn named<'a>(
     context: &Context<'a>,
     write: &'a Write,
     is: impl Fn(&Field) -> bool,
@@ -88,27 +152,11 @@ fn compared<'a>(
         let keys = action.keys.iter().filter(|_| !matches!(action.verb, Verb::Create | Verb::Put));
         let keys = keys.map(|(field, value)| (*field, value));
         let equal = action.equalities.iter().map(|it| (it.field, &it.value));
-        let named =
-            keys.chain(equal).filter(|(_, value)| given.is_chosen(value)).map(|(field, value)| (field, value.span));
-        let mut found: Vec<(FieldId, Span)> = named.collect();
-        for condition in &action.conditions {
-            condition.condition.walk(&mut |part| found.extend(tested(part, &given)));
-        }
-        for (field, span) in found.into_iter().map(|(field, span)| (entity.field(field), span)) {
+        for (field, value) in keys.chain(equal).filter(|(_, value)| given.is_chosen(value)) {
+            let field = entity.field(field);
             if is(field) {
-                visit(field, span);
+                visit(field, value.span);
             }
         }
     }
-}
-
-/// Returns the fields of the item that a comparison compares with an argument.
-fn tested<'a>(part: &'a Expr, given: &Given<'a>) -> Vec<(FieldId, Span)> {
-    let is_comparison = match &part.kind {
-        ExprKind::Binary(op, ..) => !matches!(op, BinaryOp::And | BinaryOp::Or),
-        ExprKind::Between(..) | ExprKind::In(..) | ExprKind::Call { .. } => true,
-        _ => false,
-    };
-    let fields = if is_comparison && given.is_chosen(part) { part.own_fields() } else { Vec::new() };
-    fields.into_iter().map(|field| (field, part.span)).collect()
 }

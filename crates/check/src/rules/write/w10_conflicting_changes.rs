@@ -3,7 +3,9 @@
 use crate::check::{Context, Rule};
 use keyform_language::diagnostic::{Code, Diagnostic, Severity};
 use keyform_language::document::ast::Verb;
-use keyform_language::schema::{Action, Change, ChangeKind, Entity, Field, PathStep};
+use keyform_language::schema::{
+    Action, Change, ChangeKind, Entity, EntityId, ExprKind, Field, FieldId, Model, PathStep, Type, Write,
+};
 
 use super::actions;
 
@@ -20,7 +22,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
         overlaps(action, entity, findings);
         if matches!(action.verb, Verb::Update | Verb::Upsert) {
             for change in &action.changes {
-                findings.extend(absent_parent(entity, change).or_else(|| absent_counter(entity, change)));
+                findings.extend(action.entity.and_then(|id| absent_parent(context.model, (id, entity), change)));
             }
         }
     }
@@ -50,34 +52,45 @@ fn is_prefix(first: &[PathStep], second: &[PathStep]) -> bool {
     first.iter().zip(second).all(|(step, other)| step.same(other))
 }
 
-/// Reports a change inside a map or list that may be absent.
-fn absent_parent(entity: &Entity, change: &Change) -> Option<Diagnostic> {
-    let field = entity.field(change.field?);
-    (!change.path().is_empty() && may_be_absent(field)).then(|| {
+/// Reports a change inside a value that no item has: the field is optional, and no write sets it as a whole.
+fn absent_parent(model: &Model, (id, entity): (EntityId, &Entity), change: &Change) -> Option<Diagnostic> {
+    let number = change.field?;
+    let field = entity.field(number);
+    (!change.path().is_empty() && may_be_absent(field) && !is_set(model, id, number)).then(|| {
         Diagnostic::error(
             RULE.code,
             change.span,
-            format!("`{}` may be absent, and then nothing in it can be changed", field.name),
+            format!("`{}` is absent in every item, and then nothing in it can be changed", field.name),
         )
-        .also(field.name_span, "optional")
-        .note("The service answers: The document path provided in the update expression is invalid for update.")
-        .help(format!("give it a default so that every item has it: `{}: … = {{}}`", field.name))
+        .also(field.name_span, "optional, and no write sets it")
+        .help(help(field))
     })
 }
 
-/// Reports a counter of a field that may be absent.
-fn absent_counter(entity: &Entity, change: &Change) -> Option<Diagnostic> {
-    let field = entity.field(change.field?);
-    let counts = matches!(change.kind, ChangeKind::Increase(_) | ChangeKind::Decrease(_) | ChangeKind::Append(_));
-    (counts && change.path().is_empty() && may_be_absent(field)).then(|| {
-        Diagnostic::error(
-            RULE.code,
-            change.span,
-            format!("`{}` may be absent, so there is no value to count from", field.name),
-        )
-        .also(field.name_span, "no default")
-        .help(format!("write `{}: … = 0` (or `= []` for a list)", field.name))
-    })
+/// Returns true if a write or an evolution gives the field a value.
+fn is_set(model: &Model, id: EntityId, field: FieldId) -> bool {
+    let sets = |change: &Change| {
+        let gives = matches!(&change.kind, ChangeKind::Set(value) if !matches!(value.kind, ExprKind::None));
+        change.field == Some(field) && change.path().is_empty() && gives
+    };
+    let mut actions = model.writes.iter().flat_map(Write::actions).filter(|action| action.entity == Some(id));
+    let mut evolutions = model.evolutions.iter().filter(|evolution| evolution.entity == Some(id));
+    actions.any(|action| action.changes.iter().any(sets))
+        || evolutions.any(|evolution| {
+            let renamed = evolution.renames.iter().any(|(_, to, _)| *to == field);
+            renamed || evolution.sets.iter().any(|(to, ..)| *to == field)
+        })
+}
+
+/// Returns the repair that fits the type.
+fn help(field: &Field) -> String {
+    let name = &field.name;
+    let needs = |part: &Field| part.must_have_value() && !part.has_source();
+    match field.kind.resolved() {
+        Type::List(..) => format!("give it a default so that every item has it: `{name}: … = []`"),
+        Type::Record(fields) if fields.iter().any(needs) => format!("set it as a whole in a write: `{name} = …`"),
+        _ => format!("give it a default so that every item has it: `{name}: … = {{}}`"),
+    }
 }
 
 fn may_be_absent(field: &Field) -> bool {

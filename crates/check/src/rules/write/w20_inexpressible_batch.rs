@@ -4,7 +4,7 @@ use crate::check::{Context, Rule};
 use keyform_language::diagnostic::{Code, Diagnostic, Severity};
 use keyform_language::document::ast::Verb;
 use keyform_language::plan::referred_fields;
-use keyform_language::schema::{Action, Entity, EntityId, Model, Write};
+use keyform_language::schema::{Action, Entity, EntityId, Model, Write, limit};
 use keyform_language::span::Span;
 
 use super::actions;
@@ -58,9 +58,29 @@ fn past_batch(model: &Model, action: &Action, entity: &Entity) -> Option<(Span, 
     if action.presence.is_some() || action.outcome.is_some() {
         return Some((action.span, format!("this condition on {name} would not be sent")));
     }
+    if let Some(message) = not_kept(action, entity) {
+        return Some((action.entity_span, message));
+    }
     let refers = |id: EntityId| !referred_fields(model, id).is_empty();
     (action.verb == Verb::Delete && action.entity.is_some_and(refers)).then(|| {
         (action.entity_span, format!("other items refer to a field of {name} that may change before the batch is sent"))
+    })
+}
+
+/// Returns what a `put` without a condition does to fields that it must keep.
+fn not_kept(action: &Action, entity: &Entity) -> Option<String> {
+    if action.verb != Verb::Put {
+        return None;
+    }
+    let (verb, name) = (if action.replace { "replace" } else { "put" }, &entity.name);
+    if let Some(field) = limit::kept(entity, action).first() {
+        let field = &entity.field(*field).name;
+        return Some(format!("`{verb} {name}` would overwrite `{field}`, which is `immutable`"));
+    }
+    let field = entity.field(*limit::continued(entity, action).first()?);
+    Some(match field.flags.version {
+        Some(_) => format!("`{verb} {name}` would not raise `{}`, which is `version`", field.name),
+        None => format!("`{verb} {name}` would reset `{}`, which is `created`", field.name),
     })
 }
 

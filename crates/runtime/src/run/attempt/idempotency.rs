@@ -16,10 +16,7 @@
 //! of the first call without its item.
 
 use keyform_core::expression::{Comparator, Condition, Operand, Path, SetAction, SetValue, Update, UpdateOperand};
-use keyform_core::operation::{
-    CreateTable, DeleteItem, GetItem, PutItem, TimeToLive, TransactAction, TransactWriteItems, UpdateItem,
-    UpdateTimeToLive,
-};
+use keyform_core::operation::{CreateTable, GetItem, TimeToLive, TransactAction, UpdateItem, UpdateTimeToLive};
 use keyform_core::table::{KeySchema, ScalarType};
 use keyform_core::{AttributeValue, Attributes, ErrorCode, Item, Output};
 use keyform_language::bookkeeping::ANSWERS;
@@ -69,7 +66,7 @@ impl Step for Idempotency {
     fn before<'r>(&self, attempt: &'r mut Attempt<'_, Bound>) -> Hook<'r, Result<(), RunError>> {
         let (of, state) = (attempt.of, &mut attempt.state);
         let Some(once) = of.once else { return Hook::pass() };
-        make_transaction(&mut state.operation);
+        state.operation.make_transaction();
         if let WriteOperation::Transact(transaction) = &mut state.operation {
             // The store would compare the token with other calls under the same key, which have other fresh ids.
             transaction.token = None;
@@ -339,29 +336,6 @@ impl Once {
             },
         ])
     }
-}
-
-/// Converts any write except a batch to a transaction.
-pub(super) fn make_transaction(operation: &mut WriteOperation) {
-    let action = match operation {
-        WriteOperation::Transact(_) => return,
-        WriteOperation::Put(put) => {
-            let PutItem { table, item, options } = std::mem::take(put);
-            TransactAction::Put { table, item, condition: options.condition, return_item_on_failure: true }
-        }
-        WriteOperation::Update(update) => {
-            let UpdateItem { table, key, update, options } = std::mem::take(update);
-            let update = update.unwrap_or_default();
-            TransactAction::Update { table, key, update, condition: options.condition, return_item_on_failure: true }
-        }
-        WriteOperation::Delete(delete) => {
-            let DeleteItem { table, key, options } = std::mem::take(delete);
-            TransactAction::Delete { table, key, condition: options.condition, return_item_on_failure: true }
-        }
-        WriteOperation::Batch(_) => return,
-    };
-    let transaction = TransactWriteItems { actions: vec![action], ..TransactWriteItems::default() };
-    *operation = WriteOperation::Transact(transaction);
 }
 
 /// Hashes each part with its length, so that two different lists never produce the same input.

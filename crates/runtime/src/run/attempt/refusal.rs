@@ -114,9 +114,15 @@ impl<'a> Called<'a> {
         let missed = action.demands.iter().find(|demand| !demand.is_equality && !demand.condition.holds(None));
         match missed {
             Some(demand) => named(&demand.refusal.outcome, None),
-            None if role == Some(Role::Delete) && self.actions.len() == 1 => Ok(Written::Applied(None)),
+            None if role == Some(Role::Delete) && self.is_alone(action) => Ok(Written::Applied(None)),
             None => named(&failed.refusal.outcome, None),
         }
+    }
+
+    /// Returns true if the request has no other step. Guards that it holds do not count.
+    fn is_alone(&self, action: &BoundAction) -> bool {
+        let is_guard = |other: &BoundAction| other.demands.iter().any(|demand| demand.refusal.is_permission);
+        self.actions.iter().all(|other| std::ptr::eq(other, action) || other.step.is_empty() && is_guard(other))
     }
 
     /// Returns the item if it has not expired and the caller may read it.
