@@ -3,6 +3,7 @@
 mod belonging;
 mod cost;
 mod editor;
+mod evolution;
 mod explain;
 mod golden;
 mod import;
