@@ -1,8 +1,9 @@
 //! Calls of a pattern: who calls, and with which arguments.
 //!
 //! The owner tries every mixture of own and foreign identifiers. Further calls are sampled: any caller, and each
-//! argument on its own is own, foreign, absent, unknown or of another meaning. Arguments are built as JSON and parsed as
-//! the HTTP API parses them.
+//! argument on its own is own, foreign, absent, unknown or of another meaning. The arguments of a write that a caller may
+//! choose have each of their values, or the bounds of a number. Arguments are built as JSON and parsed as the HTTP API
+//! parses them.
 
 use keyform_check::surface::Pattern;
 use keyform_core::{AttributeValue, Attributes};
@@ -23,6 +24,12 @@ const MIXED_MAX: usize = 4;
 /// Number of sampled calls of each pattern per seed.
 const SAMPLES: usize = 7;
 
+/// Number of values of an enumeration that are tried.
+const CHOICES_MAX: usize = 20;
+
+/// Callers that choose: all who may have less than every right in the tenant.
+const CHOOSERS: [Persona; 4] = [Persona::Owner, Persona::Member, Persona::Both, Persona::Removed];
+
 /// Origin of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
@@ -36,6 +43,8 @@ pub(super) enum Class {
     Unknown,
     /// A foreign value of another meaning, or a list of own and foreign values.
     Stray,
+    /// The value with this number among those that a caller may choose from: of an enumeration, or a bound.
+    Chosen(usize),
 }
 
 const CLASSES: [Class; 8] =
@@ -68,7 +77,7 @@ impl Callable<'_> {
         }
         let mixtures = self.mixtures(vocabulary).into_iter().map(|classes| (Persona::Owner, classes));
         let mut all: Vec<Trial> = Vec::new();
-        for (persona, classes) in mixtures.chain(self.samples(vocabulary)) {
+        for (persona, classes) in mixtures.chain(self.samples(vocabulary)).chain(self.choices(vocabulary)) {
             let trial = self.trial(vocabulary, persona, classes);
             if all.iter().all(|other| other.persona != persona || other.json != trial.json) {
                 all.push(trial);
@@ -117,6 +126,31 @@ impl Callable<'_> {
         all(Class::Own).chain(all(Class::Foreign)).chain((0..SAMPLES).map(&mut sample)).collect()
     }
 
+    /// Returns calls that choose each value of an enumeration and the bounds of a number, for the caller's own person
+    /// and for another one. A seed gives its items one value of each, which alone would not show that a member may
+    /// choose a role above its own.
+    fn choices(&self, vocabulary: &Vocabulary<'_>) -> Vec<(Persona, Vec<Class>)> {
+        if matches!(self.pattern, Pattern::Read(_)) {
+            return Vec::new();
+        }
+        let is_personal = |concept: &Option<Concept>| concept.is_some_and(|of| vocabulary.concepts.is_personal(of));
+        let own = vec![Class::Own; self.concepts.len()];
+        let another =
+            self.concepts.iter().map(|of| if is_personal(of) { Class::Foreign } else { Class::Own }).collect();
+        let mut calls = Vec::new();
+        for (number, parameter) in self.pattern.parameters().iter().enumerate() {
+            let count = if self.concepts[number].is_none() { choices(&parameter.kind).len() } else { 0 };
+            for (chosen, persona) in (0..count).flat_map(|chosen| CHOOSERS.map(|persona| (chosen, persona))) {
+                for classes in [&own, &another] {
+                    let mut classes = classes.clone();
+                    classes[number] = Class::Chosen(chosen);
+                    calls.push((persona, classes));
+                }
+            }
+        }
+        calls
+    }
+
     fn value(
         &self,
         vocabulary: &Vocabulary<'_>,
@@ -127,14 +161,17 @@ impl Callable<'_> {
         let parameter = &self.pattern.parameters()[number];
         let Some(concept) = self.concepts[number] else {
             let owner = if matches!(class, Class::Foreign | Class::Stray) { Owner::Other } else { Owner::Caller };
-            let content = vocabulary.content(&parameter.kind, &parameter.field_name, owner);
+            let content = match class {
+                Class::Chosen(number) => choices(&parameter.kind).into_iter().nth(number)?,
+                _ => vocabulary.content(&parameter.kind, &parameter.field_name, owner),
+            };
             let content = if parameter.test == Test::In { AttributeValue::L(vec![content]) } else { content };
             return (class != Class::Absent).then_some(content);
         };
         let one = |owner| vocabulary.value(concept, &parameter.kind, owner);
         let own = || one(vocabulary.owner_of(concept, persona));
         let chosen = match class {
-            Class::Own => own(),
+            Class::Own | Class::Chosen(_) => own(),
             Class::Foreign => one(Owner::Other),
             Class::Absent => return None,
             Class::Unknown => one(Owner::Unknown),
@@ -149,6 +186,22 @@ impl Callable<'_> {
             _ => chosen,
         })
     }
+}
+
+/// Returns the values of a type that a caller may choose from, if they are few.
+fn choices(kind: &Type) -> Vec<AttributeValue> {
+    match kind.resolved() {
+        Type::OneOf(texts) => texts.iter().take(CHOICES_MAX).map(|text| text.as_str().into()).collect(),
+        Type::List(of, _) => choices(of).into_iter().map(|value| AttributeValue::L(vec![value])).collect(),
+        kind if kind.is_bool() => [false, true].map(AttributeValue::Bool).into(),
+        kind => [false, true].into_iter().filter_map(|is_upper| bound(kind, is_upper)).collect(),
+    }
+}
+
+/// Returns a bound of a number, or a number beyond those of all items.
+fn bound(kind: &Type, is_upper: bool) -> Option<AttributeValue> {
+    kind.value_bounds()?;
+    far(kind, is_upper)
 }
 
 fn joined(one: AttributeValue, other: AttributeValue) -> AttributeValue {

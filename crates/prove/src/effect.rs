@@ -168,6 +168,24 @@ impl<'e> Effect<'e> {
     }
 }
 
+/// Returns how a write in the store with changed contents of the other tenant violated isolation, if it did.
+pub(super) fn of_change(worlds: &Worlds<'_>, alone: &Written, changed: &Written) -> Option<Violation> {
+    let world = &worlds.changed;
+    let after = world.dump();
+    if let Some(other) = world.closed().find(|other| after.get(&other.place) != Some(&other.item)) {
+        let violation = Violation::new(Kind::Change, "changes an item of the other tenant, which its contents permit");
+        return Some(violation.with(worlds, other));
+    }
+    if changed.is_err() {
+        return None;
+    }
+    let closed: BTreeSet<&Place> = world.closed().map(|other| &other.place).collect();
+    let own = after.iter().filter(|(place, _)| !closed.contains(place));
+    let is_equal = alone == changed && own.eq(worlds.alone.dump().iter());
+    let what = "succeeds in another way because of the contents of the other tenant";
+    (!is_equal).then(|| Violation::new(Kind::Dependence, what))
+}
+
 /// Returns whether a read for code takes the field as an argument.
 fn is_read_by_code(worlds: &Worlds<'_>, entity: EntityId, field: FieldId) -> bool {
     let of_code = worlds.both.model().reads.iter().filter(|read| matches!(read.allow, Some(Permission::System(_))));

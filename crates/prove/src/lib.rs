@@ -5,11 +5,12 @@
 //!    each a value per tenant, in the `variant` that the seed selects. Free text is a canary of its tenant.
 //! 2. `seed` creates an item of every entity for each of two tenants, and what gives further `caller`s rights: another
 //!    member, and a member of both tenants. A removed member and a stranger have nothing.
-//! 3. `world` fills two stores: one with the caller's tenant *alone*, one with *both* tenants.
+//! 3. `world` fills three stores: one with the caller's tenant *alone*, one with *both* tenants, and one with both where
+//!    the contents of the other one are *changed*.
 //! 4. `trial` calls each pattern as everyone, with `arguments` that are own, foreign, absent, unknown or of another
 //!    meaning, in the form in which a client of the HTTP API sends them.
-//! 5. The property: **the results and effects of a call are the same whether the other tenant exists or not.** A read
-//!    must return the same in both stores, errors included. A write that succeeds must succeed in both, return the same,
+//! 5. The property: **the results and effects of a call are the same whether the other tenant exists or not, and
+//!    whatever it contains.** A read must return the same in all stores, errors included. A write that succeeds must succeed in all, return the same,
 //!    and leave the stores different by exactly the other tenant, unchanged (`effect`). A write may be refused because of
 //!    the other tenant (a name is taken), but then it must not change anything, and the refusal must not expose an item.
 //! 6. Further properties: no item is created in the scope of the other tenant; no write gives a right that its caller
@@ -119,12 +120,13 @@ pub fn prove_with(checked: &Checked, options: &Options<'_>) -> Result<Proof, Run
     Ok(session.proof)
 }
 
-/// Fills the two stores of a seed.
+/// Fills the stores of a seed.
 fn worlds<'a>(checked: &Checked, vocabulary: Vocabulary<'a>) -> Result<Worlds<'a>, RunError> {
     let alone = World::new(checked, &vocabulary, Tenants::Alone)?;
     let both = World::new(checked, &vocabulary, Tenants::Both)?;
+    let changed = World::new(checked, &vocabulary, Tenants::Changed)?;
     let rights = right::of_items(both.model(), &vocabulary, both.seeded());
-    Ok(Worlds { alone, both, vocabulary, rights })
+    Ok(Worlds { alone, both, changed, vocabulary, rights })
 }
 
 /// Counts patterns for the callback.

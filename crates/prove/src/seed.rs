@@ -52,7 +52,7 @@ pub(super) fn authorities(model: &Model) -> impl Iterator<Item = EntityId> {
 }
 
 /// Returns the same vocabulary with the enumerations, numbers and times of a later seed.
-fn shifted<'a>(vocabulary: &Vocabulary<'a>, by: usize) -> Vocabulary<'a> {
+pub(super) fn shifted<'a>(vocabulary: &Vocabulary<'a>, by: usize) -> Vocabulary<'a> {
     let mut variant = vocabulary.variant;
     variant.round += by;
     Vocabulary { model: vocabulary.model, concepts: vocabulary.concepts, variant, crossed: vocabulary.crossed.clone() }

@@ -9,7 +9,7 @@ use keyform_runtime::run::{Answer, Call, Caller, Found, RunError};
 
 use super::arguments::{Callable, Class as Given, Trial};
 use super::caller::Persona;
-use super::effect::Effect;
+use super::effect::{self, Effect};
 use super::exception;
 use super::report::{Class, Kind, Leak, Promise, Proof, Tried};
 use super::right::{self, Right};
@@ -18,10 +18,11 @@ use super::show;
 use super::vocabulary::Vocabulary;
 use super::world::World;
 
-/// The two stores of a seed: the caller's tenant alone, and both tenants.
+/// The stores of a seed: the caller's tenant alone, both tenants, and both with another content of the other one.
 pub(super) struct Worlds<'a> {
     pub(super) alone: World,
     pub(super) both: World,
+    pub(super) changed: World,
     pub(super) vocabulary: Vocabulary<'a>,
     /// Rights before any call.
     pub(super) rights: BTreeSet<Right>,
@@ -94,7 +95,13 @@ impl Session {
                 _ => judge_read(worlds, &alone, &both),
             };
             let found = found.or_else(|| private(worlds, read, &both));
-            let shown = |answer| show::read(worlds.both.model(), answer);
+            let shown = |answer: &_| show::read(worlds.both.model(), answer);
+            if found.is_none() && promise != Promise::Forbidden && trial.persona != Persona::Both {
+                let changed = worlds.changed.read(&read.name, &call);
+                let found = judge_changed_read(worlds, &alone, &changed);
+                let answers = Answers { both: shown(&changed), alone: shown(&alone) };
+                self.leaked(worlds, &callable, &trial, found, answers);
+            }
             let answers = Answers { both: shown(&both), alone: shown(&alone) };
             self.leaked(worlds, &callable, &trial, found, answers);
         }
@@ -120,6 +127,7 @@ impl Session {
             }
             worlds.alone.restore();
             worlds.both.restore();
+            worlds.changed.restore();
         }
     }
 
@@ -140,10 +148,15 @@ impl Session {
         };
         let found = found.or_else(|| self.right(worlds, callable, trial, call, &effect, both));
         let found = found.or_else(|| effect.misfit(worlds));
+        let shown = |answer: &_| show::write(worlds.both.model(), answer);
         if found.is_none() {
             self.note(worlds, callable, trial, &effect, (alone, both));
+            if trial.persona != Persona::Both {
+                let changed = worlds.changed.write(callable.pattern.name(), call);
+                let found = effect::of_change(worlds, alone, &changed);
+                self.leaked(worlds, callable, trial, found, Answers { both: shown(&changed), alone: shown(alone) });
+            }
         }
-        let shown = |answer| show::write(worlds.both.model(), answer);
         self.leaked(worlds, callable, trial, found, Answers { both: shown(both), alone: shown(alone) });
     }
 
@@ -242,6 +255,7 @@ impl Session {
         let opened = exception::opened(worlds.vocabulary.model, worlds.vocabulary.concepts, callable, trial);
         worlds.alone.open(&opened);
         worlds.both.open(&opened);
+        worlds.changed.open(&opened);
         Some(Call { arguments: arguments.clone(), ..self.fresh_call(worlds, trial.persona) })
     }
 
@@ -329,6 +343,17 @@ fn judge_read(
         if shown.is_empty() { "depends on items of the other tenant" } else { "shows items of the other tenant" };
     let violation = Violation::new(Kind::Read, what);
     Some(shown.into_iter().take(2).fold(violation, |violation, item| violation.with(worlds, item)))
+}
+
+/// Returns the violation of a read whose answer depends on what the other tenant contains.
+fn judge_changed_read(
+    worlds: &Worlds<'_>,
+    alone: &Result<Answer, RunError>,
+    changed: &Result<Answer, RunError>,
+) -> Option<Violation> {
+    let shown = || found(changed).into_iter().filter_map(|found| worlds.changed.other_of(found)).take(2);
+    let violation = || Violation::new(Kind::Read, "depends on the contents of the other tenant");
+    (alone != changed).then(|| shown().fold(violation(), |violation, item| violation.with(worlds, item)))
 }
 
 /// Returns the other tenant's items in an answer.

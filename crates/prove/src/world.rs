@@ -23,6 +23,9 @@ use super::caller::Owner;
 use super::seed::{self, Place, Seeded, key, place};
 use super::vocabulary::{NOW_MILLIS, Vocabulary};
 
+/// Rounds by which the contents of a changed tenant are later. Odd, so that its times are on the other side of now.
+const CHANGE: usize = 3;
+
 /// Items by table and key.
 pub(super) type Items = BTreeMap<Place, Attributes>;
 
@@ -34,6 +37,8 @@ pub(super) struct World {
     seeded: Items,
     own: Vec<Seeded>,
     others: Vec<Seeded>,
+    /// The other tenant's items as in the other stores; differs from `others` in a changed store.
+    unchanged: Vec<Seeded>,
     /// Entities whose items are not confidential in the current call.
     opened: BTreeSet<EntityId>,
     tenants: Tenants,
@@ -80,6 +85,8 @@ pub(super) enum Tenants {
     Alone,
     /// Both tenants.
     Both,
+    /// Both tenants, where the other one has the same identifiers with other contents.
+    Changed,
 }
 
 /// Returns the model as the trial runs it: without encryption, because items are compared as stored, and without the
@@ -105,20 +112,29 @@ impl World {
             Runner::new(Arc::new(runnable(checked)), Arc::new(watched), still.clone(), RunSettings::default())?;
         block_on(runner.create_tables())?;
         let model = &runner.checked().model;
-        let others = seed::of_tenant(model, vocabulary, Owner::Other);
+        let unchanged = seed::of_tenant(model, vocabulary, Owner::Other);
         // Two names that a key does not distinguish are one item, which is then the other tenant's.
-        let is_taken = |item: &Seeded| others.iter().any(|other| other.place == item.place);
-        let own =
+        let is_taken = |item: &Seeded| unchanged.iter().any(|other| other.place == item.place);
+        let own: Vec<Seeded> =
             seed::of_tenant(model, vocabulary, Owner::Caller).into_iter().filter(|item| !is_taken(item)).collect();
+        let others = match tenants {
+            Tenants::Alone | Tenants::Both => unchanged.clone(),
+            Tenants::Changed => {
+                let changed = seed::of_tenant(model, &seed::shifted(vocabulary, CHANGE), Owner::Other);
+                changed.into_iter().filter(|other| own.iter().all(|own| own.place != other.place)).collect()
+            }
+        };
         let (seeded, opened) = (Items::new(), BTreeSet::new());
-        let mut world = Self { database, runner, seeded, own, others, opened, tenants, still, changed, requests };
+        let mut world =
+            Self { database, runner, seeded, own, others, unchanged, opened, tenants, still, changed, requests };
         world.fill();
         Ok(world)
     }
 
     fn fill(&mut self) {
-        let is_there = |other: &&Seeded| self.tenants == Tenants::Both || self.opened.contains(&other.entity);
-        let items = self.own.iter().chain(self.others.iter().filter(is_there));
+        let is_open = |other: &&Seeded| self.opened.contains(&other.entity);
+        let closed = self.others.iter().filter(|other| self.tenants != Tenants::Alone && !is_open(other));
+        let items = closed.chain(self.unchanged.iter().filter(is_open)).chain(&self.own);
         let seeded: Items = items.map(|seeded| (seeded.place.clone(), seeded.item.clone())).collect();
         self.replace(&self.seeded, &seeded);
         self.seeded = seeded;

@@ -4,6 +4,7 @@ mod belonging;
 mod cost;
 mod data;
 mod editor;
+mod evolution;
 mod explain;
 mod golden;
 mod import;

@@ -160,6 +160,110 @@ async fn a_large_model_is_compressed_and_kept_within_one_item() {
     assert_eq!(store.call(Scan::of(MODELS)).await.unwrap().items.unwrap().len(), 1);
 }
 
+const STAFF: &str = r#"model staff
+
+table Staff "staff-{stage}" {
+  key pk, sk
+  index byCity (cpk, csk)
+  tag ty
+}
+
+entity User in Staff {
+  key    "USER#{id}", "USER"
+  byCity "CITY#{city}", "{id}"
+  id:   slug(1..20)
+  city: slug(1..20) = "bern"
+  desk: { floor: int(0..9), room: string(1..9)? }
+}
+
+read user(id) -> User? allow public
+read inCity(city) -> [User] via byCity page 5 allow public
+
+write join(id) -> User { allow public  create User { desk = { floor: 1 } } else Taken }
+"#;
+
+/// Each of these was once accepted, and then answered with nothing or failed.
+#[test]
+fn a_version_that_loses_or_misreads_items_is_refused_on_every_store() {
+    on_every_store(async |scene| {
+        let (store, world, stage) = (scene.host.store(), ManualWorld::default(), stage());
+        let on = |model: &str| runner(model, &store, &world, settings(&stage));
+        let first = on(STAFF);
+        first.create_tables().await.unwrap();
+        first.write("join", &of("ada")).await.unwrap();
+        for (from, to, code) in [
+            ("User", "Worker", "M03"),
+            ("floor: int(0..9),", "floor: int(0..9), wing: int? ,", ""),
+            ("room: string(1..9)?", "room: string(1..8)?", "M03"),
+            ("room: string(1..9)?", "room: int?", "M03"),
+            ("floor: int(0..9)", "floor: int(1..9)", "M03"),
+            ("(cpk, csk)", "(dpk, dsk)", "M04"),
+        ] {
+            assert!(STAFF.contains(from));
+            let changed = on(&STAFF.replace(from, to));
+            match (changed.read("user", &of("ada")).await, code) {
+                (Ok(answer), "") => assert!(matches!(answer, Answer::One(Some(_))), "{to}"),
+                (Err(error), code) => assert_eq!(codes(&error), [code], "{to}"),
+                (Ok(answer), code) => panic!("{to}: {answer:?} instead of {code}"),
+            }
+        }
+    });
+}
+
+#[test]
+fn a_model_of_another_name_is_refused_if_it_breaks_the_items_of_a_shared_table() {
+    on_every_store(async |scene| {
+        let (store, world, stage) = (scene.host.store(), ManualWorld::default(), stage());
+        let on = |model: &str| runner(model, &store, &world, settings(&stage));
+        let first = on(USERS);
+        first.create_tables().await.unwrap();
+        first.write("join", &of("ada")).await.unwrap();
+        let named = |model: &str| model.replace("model users", "model people");
+
+        let refused = on(&named(&breaking())).read("user", &of("ada")).await.unwrap_err();
+        match &refused {
+            RunError::NotAccepted(why) => match &why.reason {
+                Reason::BreakingOther { other, findings } => {
+                    assert_eq!(*other, format!("model users stage={stage}"));
+                    assert_eq!(findings.iter().map(|found| found.code.0).collect::<Vec<_>>(), ["M01"]);
+                }
+                other => panic!("{other:?}"),
+            },
+            other => panic!("{other:?}"),
+        }
+        let text = refused.to_string();
+        assert!(text.contains("model users stage=") && text.contains("`people`"), "{text}");
+
+        // A model that describes the items alike, and one with other items, may share the table.
+        let alike = on(&named(USERS));
+        assert_eq!(alike.accept().await, Ok(Accepted::First));
+        assert_eq!(finds(&alike, "ada").await, Ok(true));
+        let other = USERS
+            .replace("model users", "model teams")
+            .replace("USER#", "TEAM#")
+            .replace("User ", "Team ")
+            .replace("User?", "Team?");
+        assert_eq!(on(&other).accept().await, Ok(Accepted::First));
+        // Later versions are compared with their own record.
+        let evolved = on(&named(&evolved()));
+        assert_eq!(evolved.accept().await, Ok(Accepted::Compatible));
+        // The same model on other tables breaks nothing.
+        let elsewhere = runner(&named(&breaking()), &store, &world, settings(&format!("{stage}y")));
+        assert_eq!(elsewhere.accept().await, Ok(Accepted::First));
+    });
+}
+
+#[tokio::test]
+async fn the_items_of_a_deleted_table_refuse_no_other_model() {
+    let (store, world) = (Store::embedded().execute, ManualWorld::default());
+    let on = |model: &str| runner(model, &store, &world, settings("dev"));
+    on(USERS).create_tables().await.unwrap();
+    let other = breaking().replace("model users", "model people");
+    assert!(on(&other).accept().await.is_err());
+    store.call(keyform::operation::DeleteTable { table: "users-dev".to_owned() }).await.unwrap();
+    assert_eq!(on(&other).accept().await, Ok(Accepted::First));
+}
+
 fn write_model(text: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("users.kf");

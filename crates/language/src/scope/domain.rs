@@ -5,7 +5,7 @@
 //! id it is; otherwise its name and type are its domain. Values that many unrelated items share (booleans,
 //! enumerations, numbers, times, free text) have no domain, so a comparison with them authorises nothing.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::document::ast::Verb;
@@ -32,13 +32,37 @@ pub enum Domain {
 pub struct Domains<'a> {
     model: &'a Model,
     /// Entities by the name and type of their own id.
-    owners: BTreeMap<(&'a str, &'static str), Vec<EntityId>>,
-    /// Names of all fields of table keys.
-    key_names: BTreeSet<&'a str>,
+    owners: BTreeMap<(&'a str, &'static str), Owners>,
+    /// Own id of each entity.
+    own: Vec<Option<FieldId>>,
+    /// Entities by the names of the fields of their table keys.
+    key_names: BTreeMap<&'a str, Vec<EntityId>>,
+    /// Fields of entities that a `create` which callers reach takes as an argument.
+    chosen: OnceCell<BTreeSet<(EntityId, FieldId)>>,
+    /// Places of each name in the table keys.
+    places: RefCell<BTreeMap<String, Places>>,
     /// Domains that the model compares with claims.
     claimed: OnceCell<BTreeSet<Domain>>,
     /// Parameters of each guard that every call fills with a claim.
     callers: OnceCell<Vec<BTreeSet<usize>>>,
+}
+
+/// Entities whose own id has the same name and type.
+#[derive(Clone, Copy, Debug)]
+struct Owners {
+    first: EntityId,
+    /// First entity whose id is generated.
+    generated: Option<EntityId>,
+    /// Set if the ids of several entities are generated.
+    are_many: bool,
+}
+
+/// Places of a name in the table keys of a model.
+#[derive(Clone, Copy, Debug, Default)]
+struct Places {
+    begins: bool,
+    follows: bool,
+    follows_claim: bool,
 }
 
 /// Longest chain of `ref`s to `ref`s that is followed.
@@ -48,17 +72,24 @@ impl<'a> Domains<'a> {
     /// Returns the domains of a model.
     #[must_use]
     pub fn of(model: &'a Model) -> Self {
-        let mut owners: BTreeMap<_, Vec<EntityId>> = BTreeMap::new();
-        let mut key_names = BTreeSet::new();
+        let mut owners: BTreeMap<(&str, &'static str), Owners> = BTreeMap::new();
+        let mut key_names: BTreeMap<&str, Vec<EntityId>> = BTreeMap::new();
+        let own: Vec<Option<FieldId>> = model.entities.iter().map(own_id).collect();
         for id in model.entity_ids() {
             let entity = model.entity(id);
-            key_names.extend(entity.key_fields().into_iter().map(|field| entity.field(field).name.as_str()));
-            let own = own_id(entity).map(|field| entity.field(field));
-            if let Some((own, kind)) = own.and_then(|own| Some((own, keyword(&own.kind)?))) {
-                owners.entry((own.name.as_str(), kind)).or_default().push(id);
+            for field in entity.key_fields() {
+                key_names.entry(&entity.field(field).name).or_default().push(id);
+            }
+            let own = own[id.0].map(|field| entity.field(field));
+            let Some((own, kind)) = own.and_then(|own| Some((own, keyword(&own.kind)?))) else { continue };
+            let of = owners.entry((&own.name, kind)).or_insert(Owners { first: id, generated: None, are_many: false });
+            if own.is_generated() {
+                of.are_many = of.generated.is_some();
+                of.generated = of.generated.or(Some(id));
             }
         }
-        Self { model, owners, key_names, claimed: OnceCell::new(), callers: OnceCell::new() }
+        let (claimed, callers, chosen) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Self { model, owners, own, key_names, chosen, places: RefCell::default(), claimed, callers }
     }
 
     /// Returns the domain of a field; `None` if its values identify nothing.
@@ -93,28 +124,23 @@ impl<'a> Domains<'a> {
     fn owner(&self, entity: EntityId, field: FieldId, kind: &'static str) -> Option<EntityId> {
         let of = self.model.entity(entity).field(field);
         let owners = self.owners.get(&(of.name.as_str(), kind))?;
-        let is_generated = |id: &&EntityId| {
-            let entity = self.model.entity(**id);
-            own_id(entity).is_some_and(|own| entity.field(own).is_generated())
-        };
-        let generated: Vec<EntityId> = owners.iter().filter(is_generated).copied().collect();
-        match generated.as_slice() {
+        match (owners.generated, owners.are_many) {
             // Companions (`"USER#{userId}", "SETTINGS"`) share the id of the entity they accompany.
-            [] => owners.first().copied(),
-            [one] => Some(*one),
-            _ => self.is_own_id(entity, field).then_some(entity),
+            (None, _) => Some(owners.first),
+            (Some(one), false) => Some(one),
+            (Some(_), true) => self.is_own_id(entity, field).then_some(entity),
         }
     }
 
     /// Returns true if a free text identifies items: it is unique, or part of a key.
     fn is_text_id(&self, field: &Field) -> bool {
-        field.flags.unique.is_some() || field.is_generated() || self.key_names.contains(field.name.as_str())
+        field.flags.unique.is_some() || field.is_generated() || self.key_names.contains_key(field.name.as_str())
     }
 
     /// Returns true if a field is the id by which its own entity is known.
     #[must_use]
     pub fn is_own_id(&self, entity: EntityId, field: FieldId) -> bool {
-        own_id(self.model.entity(entity)) == Some(field)
+        self.own[entity.0] == Some(field)
     }
 
     /// Returns the parameters of a guard that every call fills with a claim.
@@ -141,7 +167,7 @@ impl<'a> Domains<'a> {
             keys.into_iter().any(|(_, value)| claim(value) == Some(number))
         };
         let is_text = of.kind.free_text().is_some();
-        !is_common(&of.kind) && (!is_text || self.key_names.contains(of.name.as_str()) || in_guard())
+        !is_common(&of.kind) && (!is_text || self.key_names.contains_key(of.name.as_str()) || in_guard())
     }
 
     /// Returns true if a value of the domain identifies one thing in the whole model. An id that callers may choose, and
@@ -151,7 +177,7 @@ impl<'a> Domains<'a> {
         match domain {
             Domain::Entity(id) => {
                 let entity = self.model.entity(*id);
-                own_id(entity).is_some_and(|field| {
+                self.own[id.0].is_some_and(|field| {
                     let is_whole = entity.key_fields() == [field];
                     is_whole || entity.field(field).flags.unique.is_some() || !self.is_chosen(*id, field)
                 })
@@ -162,28 +188,46 @@ impl<'a> Domains<'a> {
 
     /// Returns true if a `create` that callers reach takes the field as an argument.
     fn is_chosen(&self, id: EntityId, field: FieldId) -> bool {
+        self.chosen.get_or_init(|| self.chosen_fields()).contains(&(id, field))
+    }
+
+    fn chosen_fields(&self) -> BTreeSet<(EntityId, FieldId)> {
         let is_open = |write: &&Write| !matches!(write.allow, None | Some(Permission::System(_)));
-        self.model.writes.iter().filter(is_open).flat_map(given::actions).any(|(action, given)| {
-            let creates = action.entity == Some(id) && matches!(action.verb, Verb::Create | Verb::Put | Verb::Upsert);
-            creates && action.value_of(field).is_some_and(|value| !given.arguments(value).is_empty())
-        })
+        let actions = self.model.writes.iter().filter(is_open).flat_map(given::actions);
+        let creates = actions.filter(|(action, _)| matches!(action.verb, Verb::Create | Verb::Put | Verb::Upsert));
+        let chosen = creates.filter_map(|(action, given)| {
+            let entity = action.entity?;
+            let field = self.own[entity.0]?;
+            action.value_of(field).filter(|value| !given.arguments(value).is_empty()).map(|_| (entity, field))
+        });
+        chosen.collect()
     }
 
     /// Returns true if values of the domain need no other value beside them. A claim does if another claim precedes it in
     /// a key (`TENANT#{tenant}` before `USER#{user}`); any other value does if it begins no key.
     fn is_first(&self, name: &str, domain: &Domain) -> bool {
+        let Places { begins, follows, follows_claim } = self.places(name);
+        let is_claimed = self.claimed.get_or_init(|| self.claimed()).contains(domain);
+        if is_claimed { !follows_claim } else { begins || !follows }
+    }
+
+    fn places(&self, name: &str) -> Places {
+        if let Some(known) = self.places.borrow().get(name) {
+            return *known;
+        }
         let claimed = self.claimed.get_or_init(|| self.claimed());
-        let (mut begins, mut follows, mut follows_claim) = (false, false, false);
-        for id in self.model.entity_ids() {
+        let mut places = Places::default();
+        for &id in self.key_names.get(name).into_iter().flatten() {
             let entity = self.model.entity(id);
             let keys = entity.key_fields();
             let Some(place) = keys.iter().position(|&key| entity.field(key).name == name) else { continue };
-            begins |= place == 0;
-            follows |= place > 0;
+            places.begins |= place == 0;
+            places.follows |= place > 0;
             let before = keys[..place].iter().filter_map(|&key| self.field(id, key));
-            follows_claim |= before.into_iter().any(|other| claimed.contains(&other));
+            places.follows_claim |= before.into_iter().any(|other| claimed.contains(&other));
         }
-        if claimed.contains(domain) { !follows_claim } else { begins || !follows }
+        self.places.borrow_mut().insert(name.to_owned(), places);
+        places
     }
 
     /// Returns the domains that guards and permissions compare with claims.

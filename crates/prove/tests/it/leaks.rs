@@ -179,6 +179,42 @@ fn right_that_the_caller_does_not_have_is_found() {
     check(role, "role) -> Member {\n  allow member(orgId)", "setRole", Kind::Right);
 }
 
+/// The guard of the write is satisfied by a role below the one that the caller may choose.
+#[test]
+fn role_above_the_callers_own_is_found() {
+    let roles = |text: &str| {
+        text.replace("\"owner\" | \"member\"", "\"guest\" | \"member\" | \"editor\" | \"admin\" | \"owner\"")
+    };
+    let editor =
+        "guard editor(orgId) = exists Member(orgId, caller.userId) where role in (\"editor\", \"owner\")\n\nread doc(";
+    let text = roles(&with("read doc(", editor));
+    let proof_of = |allow: &str| {
+        let add = format!(
+            "write addAny(orgId, userId, role) -> Member {{\n  {allow}\n  create Member {{}} else AlreadyMember\n}}\n"
+        );
+        proof(&format!("{text}\n{add}"))
+    };
+    let found = proof_of("allow editor(orgId)");
+    assert_eq!(leaking(&found), ["addAny"], "{}", transcripts(&found));
+    assert!(found.leaks.iter().all(|leak| leak.kind == Kind::Right), "{}", transcripts(&found));
+    let found = proof_of("allow owner(orgId)");
+    assert!(found.leaks.is_empty(), "{}", transcripts(&found));
+}
+
+/// The level that gives the right is the upper bound, which no seed gives to a member.
+#[test]
+fn number_above_the_callers_own_is_found() {
+    let text = with(
+        "  role:   \"owner\" | \"member\" = \"member\"\n",
+        "  role:   \"owner\" | \"member\" = \"member\"\n  level:  int(0..100) = 0\n",
+    );
+    let guard = "guard top(orgId) = exists Member(orgId, caller.userId) where level >= 100\n";
+    let write = "write setLevel(orgId, userId, level) -> Member {\n  allow member(orgId)\n  update Member(orgId, userId) { level = level } else UnknownMember\n}\n";
+    let found = proof(&format!("{text}\n{guard}\n{write}\nread topDoc(orgId, docId) -> Doc? allow top(orgId)\n"));
+    assert_eq!(leaking(&found), ["setLevel"], "{}", transcripts(&found));
+    assert!(found.leaks.iter().all(|leak| leak.kind == Kind::Right), "{}", transcripts(&found));
+}
+
 #[test]
 fn exception_that_is_not_declared_is_found() {
     check_all("string(16) bearer = code(16)", "string(16) = code(16)", &["invite", "join"], Kind::Read);

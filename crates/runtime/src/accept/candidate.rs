@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use keyform_check::Checked;
+use keyform_check::check::Stored;
 use keyform_language::document::ast::Document;
 use keyform_language::document::json;
 use keyform_language::schema::{Model, resolve};
@@ -40,6 +41,10 @@ impl Candidate {
             document: checked.document.clone(),
             variables: variables.clone(),
         }
+    }
+
+    pub(super) fn stored(&self) -> Stored<'_> {
+        Stored { document: &self.document, variables: &self.variables }
     }
 }
 

@@ -15,9 +15,13 @@ pub(super) static RULE: Rule = Rule {
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     let Some(before) = context.before else { return };
     for table in &context.model.tables {
-        let Some(old) = before.tables.iter().find(|old| old.name == table.name) else { continue };
+        let same = before.tables.iter().find(|old| old.physical == table.physical);
+        let Some(old) = same.or_else(|| before.tables.iter().find(|old| old.name == table.name)) else { continue };
         findings.extend(keys(old, table).or_else(|| locals(old, table)));
-        findings.extend(globals(old, table));
+        match other_indexes(old, table) {
+            found if found.is_empty() => findings.extend(globals(old, table)),
+            found => findings.extend(found),
+        }
     }
 }
 
@@ -56,6 +60,39 @@ fn locals(old: &Table, new: &Table) -> Option<Diagnostic> {
         )
         .help("use a global index, or declare a new table and move the items")
     })
+}
+
+/// Reports global indexes that the table in the store has with another key, or with fewer attributes: nothing changes an
+/// existing index, so its reads fail.
+fn other_indexes(old: &Table, new: &Table) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for index in new.indexes.iter().filter(|index| !index.local) {
+        let before = old.indexes.iter().find(|old| !old.local && old.name == index.name);
+        found.extend(before.and_then(|before| other_index(before, index)));
+    }
+    found
+}
+
+fn other_index(old: &Index, new: &Index) -> Option<Diagnostic> {
+    let is_same =
+        signature(&old.partition) == signature(&new.partition) && signature(&old.sort) == signature(&new.sort);
+    let was = if is_same {
+        format!("does not hold {}", unprojected(old, new)?)
+    } else {
+        let names: Vec<&str> = old.partition.iter().chain(&old.sort).map(|key| key.name.as_str()).collect();
+        format!("has the key ({})", names.join(", "))
+    };
+    let message = format!("the index `{}` in the store {was}; an index cannot change", new.name);
+    let help = "give the changed index a new name, move its reads, and drop the old index later";
+    Some(Diagnostic::error(RULE.code, new.span, message).label("its reads fail").help(help))
+}
+
+/// Returns what the new projection holds and the old one does not.
+fn unprojected(old: &Index, new: &Index) -> Option<String> {
+    let had = old.projection.as_ref()?;
+    let Some(wanted) = &new.projection else { return Some("all attributes".to_owned()) };
+    let missing = wanted.iter().find(|name| had.iter().all(|had| had.value != name.value))?;
+    Some(format!("`{}`", missing.value))
 }
 
 /// Reports changes of more than one global index: one `UpdateTable` creates or deletes one. A changed index takes two.

@@ -38,6 +38,8 @@ fn unclaimed(old: &Entity, before: &Field, new: &Entity, now: &Field) -> Option<
                 format!("was unique per {}", per.join(", "))
             }
         }
+        // A claim contains the name of the entity.
+        Some(_) if old.name != new.name => format!("its claims have the name {}", old.name),
         Some(_) => return None,
     };
     Some(

@@ -10,7 +10,7 @@ mod m07_encryption_changed;
 mod m08_expiry_attribute_renamed;
 
 use crate::check::{Context, Rule};
-use keyform_language::schema::{Entity, EntityKey, Evolution};
+use keyform_language::schema::{Entity, EntityKey, Evolution, Model};
 
 /// The rules of this group.
 pub(super) const RULES: &[&Rule] = &[
@@ -24,11 +24,31 @@ pub(super) const RULES: &[&Rule] = &[
     &m08_expiry_attribute_renamed::RULE,
 ];
 
-/// Returns the entities that exist in both models: the previous version, then the current one.
+/// Returns the entities that exist in both models: the previous version, then the current one. An entity that has only
+/// changed its name exists in both.
 fn kept<'a>(context: &Context<'a>) -> Vec<(&'a Entity, &'a Entity)> {
     let Some(before) = context.before else { return Vec::new() };
-    let now = context.model.entities.iter();
-    now.filter_map(|entity| before.entity_named(&entity.name).map(|old| (before.entity(old), entity))).collect()
+    let previous = |entity: &Entity| match before.entity_named(&entity.name) {
+        Some(old) => Some(before.entity(old)),
+        None => renamed_from(context.model, before, entity),
+    };
+    context.model.entities.iter().filter_map(|entity| Some((previous(entity)?, entity))).collect()
+}
+
+/// Returns the entity whose items a new entity finds: no longer declared, in the same table of the store, with the same
+/// key but for the names of its fields.
+fn renamed_from<'a>(model: &Model, before: &'a Model, new: &Entity) -> Option<&'a Entity> {
+    let table = &model.table(new.table?).physical;
+    let key = key_shape(new)?;
+    let mut gone = before.entities.iter().filter(|old| model.entity_named(&old.name).is_none());
+    gone.find(|old| {
+        old.table.is_some_and(|id| before.table(id).physical == *table) && key_shape(old).as_ref() == Some(&key)
+    })
+}
+
+/// Returns the key templates of an entity without the names of its fields.
+fn key_shape(entity: &Entity) -> Option<Vec<String>> {
+    Some(entity.key.as_ref()?.parts().map(|part| part.template.text(|_| "")).collect())
 }
 
 /// Returns the `evolve` declaration of an entity.

@@ -1,8 +1,7 @@
 //! Shows a leak: two items of different scopes, the call, and what it does to the wrong item.
 
-use crate::check::Context;
 use keyform_language::document::ast::Verb;
-use keyform_language::schema::{Entity, EntityId, FieldId, Parameter};
+use keyform_language::schema::{Entity, EntityId, FieldId, Model, Parameter};
 use keyform_language::scope::judge::{Act, Unbound};
 use keyform_language::scope::{Domain, Domains};
 use keyform_language::template::{KeyShape, ambiguity, sample};
@@ -11,14 +10,15 @@ use crate::rules::show;
 
 /// Describes a leak of a pattern with these parameters, of which `scope` are those that `allow` names.
 pub(super) fn shown(
-    context: &Context<'_>,
+    model: &Model,
+    domains: &Domains<'_>,
     name: &str,
     parameters: &[Parameter],
     scope: &[usize],
     unbound: &Unbound,
 ) -> Vec<String> {
-    let entity = context.model.entity(unbound.entity);
-    let fields = shown_fields(context, unbound.entity);
+    let entity = model.entity(unbound.entity);
+    let fields = shown_fields(entity, domains, unbound.entity);
     let shared = shared(entity, parameters, scope);
     if let Some(note) = collision(entity, &shared) {
         return vec![note];
@@ -86,9 +86,7 @@ const fn effect(act: Act) -> &'static str {
 }
 
 /// Returns the fields that tell two items apart: those of the key, and those that identify other things.
-fn shown_fields(context: &Context<'_>, id: EntityId) -> Vec<FieldId> {
-    let entity: &Entity = context.model.entity(id);
-    let domains = Domains::of(context.model);
+fn shown_fields(entity: &Entity, domains: &Domains<'_>, id: EntityId) -> Vec<FieldId> {
     let mut fields = entity.key_fields();
     let others = (0..entity.fields.len()).map(FieldId).filter(|field| {
         let domain = domains.field(id, *field);

@@ -26,12 +26,18 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     let domains = Domains::of(context.model);
     for (number, read) in context.model.reads.iter().enumerate() {
         let judged = judge::read(context.model, context.plans, &domains, ReadId(number));
-        let pattern = Pattern { name: &read.name, parameters: &read.parameters, allow: read.allow.as_ref() };
+        let pattern =
+            Pattern { name: &read.name, parameters: &read.parameters, allow: read.allow.as_ref(), domains: &domains };
         pattern.report(context, &judged, &read.unscoped, findings);
     }
     for write in &context.model.writes {
         let judged = judge::write(context.model, context.plans, &domains, write);
-        let pattern = Pattern { name: &write.name, parameters: &write.parameters, allow: write.allow.as_ref() };
+        let pattern = Pattern {
+            name: &write.name,
+            parameters: &write.parameters,
+            allow: write.allow.as_ref(),
+            domains: &domains,
+        };
         pattern.report(context, &judged, &write.unscoped, findings);
         if write.batch.is_some() {
             findings.extend(write.actions().into_iter().filter_map(unverified));
@@ -50,6 +56,7 @@ struct Pattern<'a> {
     name: &'a str,
     parameters: &'a [Parameter],
     allow: Option<&'a Permission>,
+    domains: &'a Domains<'a>,
 }
 
 impl Pattern<'_> {
@@ -72,7 +79,7 @@ impl Pattern<'_> {
             finding = finding.also(span, "the permission");
         }
         let scope = self.allow.map(Permission::parameters).unwrap_or_default();
-        for note in leak::shown(context, self.name, self.parameters, &scope, unbound) {
+        for note in leak::shown(context.model, self.domains, self.name, self.parameters, &scope, unbound) {
             finding = finding.note(note);
         }
         finding.help(help(entity, unbound.act))

@@ -23,11 +23,17 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     let domains = Domains::of(context.model);
     for write in &context.model.writes {
         let judged = judge::write(context.model, context.plans, &domains, write);
-        findings.extend(judged.unbound.iter().filter_map(|it| finding(context, write, it, it.authority?)));
+        findings.extend(judged.unbound.iter().filter_map(|it| finding(context, &domains, write, it, it.authority?)));
     }
 }
 
-fn finding(context: &Context<'_>, write: &Write, unbound: &Unbound, authority: Authority) -> Option<Diagnostic> {
+fn finding(
+    context: &Context<'_>,
+    domains: &Domains<'_>,
+    write: &Write,
+    unbound: &Unbound,
+    authority: Authority,
+) -> Option<Diagnostic> {
     let entity = context.model.entity(unbound.entity);
     let (field, why) = match authority {
         Authority::Scope(field) => (field, "nothing in `allow` authorises this value"),
@@ -44,7 +50,7 @@ fn finding(context: &Context<'_>, write: &Write, unbound: &Unbound, authority: A
     let message = format!("callers of `{}` choose `{}.{name}`, {use_of}", write.name, entity.name);
     let mut finding = Diagnostic::error(RULE.code, unbound.span, message).label(why).also(span, word);
     let scope = write.allow.as_ref().map(keyform_language::schema::Permission::parameters).unwrap_or_default();
-    for note in leak::shown(context, &write.name, &write.parameters, &scope, unbound) {
+    for note in leak::shown(context.model, domains, &write.name, &write.parameters, &scope, unbound) {
         finding = finding.note(note);
     }
     Some(finding.help(match authority {

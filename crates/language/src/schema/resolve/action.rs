@@ -1,5 +1,7 @@
 //! Resolves actions: the item, and the source of each field's value.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::document::ast::{self, Verb};
 use crate::schema::expression::{Expr, ExprKind, Origin, ValuePath};
 use crate::schema::field::{Field, Type};
@@ -107,13 +109,19 @@ fn fill(model: &Model, parameters: &[Parameter], id: EntityId, action: &mut Acti
             action.changes.push(Change { written: true, ..implied(id, field, ChangeKind::Set(value), span) });
         }
     }
+    let mut by_name: HashMap<&str, usize> = HashMap::new();
+    for (number, parameter) in parameters.iter().enumerate() {
+        for name in &parameter.arguments {
+            by_name.entry(name).or_insert(number);
+        }
+    }
+    let set: HashSet<FieldId> = action.changes.iter().filter_map(|change| change.field).collect();
     for (number, it) in entity.fields.iter().enumerate() {
         let field = FieldId(number);
-        if is_set(action, field) {
+        if set.contains(&field) {
             continue;
         }
-        let named = |parameter: &Parameter| parameter.arguments.contains(&it.name);
-        let parameter = parameters.iter().position(named).filter(|_| it.flags.version.is_none());
+        let parameter = by_name.get(it.name.as_str()).copied().filter(|_| it.flags.version.is_none());
         let value = match parameter {
             Some(number) => Some(given(number, span)),
             None => source(it, span),

@@ -1,5 +1,7 @@
 //! Collects findings, without duplicates and with suggestions.
 
+use std::collections::HashMap;
+
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::ast::Name;
 use crate::span::Span;
@@ -9,7 +11,13 @@ const MORE_SHOWN: usize = 3;
 
 /// Findings collected so far.
 #[derive(Default)]
-pub(super) struct Found(Vec<Mistake>);
+pub(super) struct Found {
+    mistakes: Vec<Mistake>,
+    /// First finding of each code and position.
+    at: HashMap<(Code, usize, usize), usize>,
+    /// First finding of each code and message.
+    saying: HashMap<(Code, String), usize>,
+}
 
 /// A finding, with the other positions where it occurs.
 struct Mistake {
@@ -18,12 +26,6 @@ struct Mistake {
 }
 
 impl Mistake {
-    fn is_like(&self, other: &Diagnostic) -> bool {
-        let known = &self.diagnostic;
-        let here = known.primary.span == other.primary.span && other.primary.span != Span::default();
-        known.code == other.code && (here || known.message == other.message && other.secondary.is_empty())
-    }
-
     fn finish(self) -> Diagnostic {
         let hidden = self.more.len().saturating_sub(MORE_SHOWN);
         let shown = self.more.iter().take(MORE_SHOWN);
@@ -42,9 +44,14 @@ impl Found {
     /// however often it is used.
     pub(super) fn add(&mut self, diagnostic: Diagnostic) {
         let place = diagnostic.primary.span;
-        let same = |old: &&mut Mistake| old.is_like(&diagnostic);
-        let Some(first) = self.0.iter_mut().find(same) else {
-            return self.0.push(Mistake { diagnostic, more: Vec::new() });
+        let number = self.mistakes.len();
+        let at = *self.at.entry((diagnostic.code, place.start, place.end)).or_insert(number);
+        let saying = *self.saying.entry((diagnostic.code, diagnostic.message.clone())).or_insert(number);
+        let here = Some(at).filter(|_| place != Span::default());
+        let elsewhere = Some(saying).filter(|_| diagnostic.secondary.is_empty());
+        let first = here.into_iter().chain(elsewhere).min().unwrap_or(number);
+        let Some(first) = self.mistakes.get_mut(first) else {
+            return self.mistakes.push(Mistake { diagnostic, more: Vec::new() });
         };
         if first.diagnostic.primary.span != place && !first.more.contains(&place) {
             first.more.push(place);
@@ -85,7 +92,7 @@ impl Found {
 
     /// Returns all findings in source order.
     pub(super) fn finish(self) -> Vec<Diagnostic> {
-        let mut all: Vec<Diagnostic> = self.0.into_iter().map(Mistake::finish).collect();
+        let mut all: Vec<Diagnostic> = self.mistakes.into_iter().map(Mistake::finish).collect();
         all.sort_by_key(|diagnostic| (diagnostic.primary.span, diagnostic.code));
         all
     }

@@ -35,6 +35,8 @@ mod value_path;
 mod version;
 mod write;
 
+use std::collections::HashMap;
+
 use crate::diagnostic::{Diagnostic, Label};
 use crate::document::ast::Document;
 
@@ -95,8 +97,9 @@ fn caller(names: &Names<'_>, types: &Types<'_>, found: &mut Found) -> Option<Cal
     }
     let mut fields: Vec<Field> = Vec::new();
     let mut global = Vec::new();
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
     for it in first.value {
-        if let Some(other) = fields.iter().find(|field| field.name == it.name.text) {
+        if let Some(other) = numbers.get(it.name.text.as_str()).map(|number| &fields[*number]) {
             let mut finding = Diagnostic::error(
                 code::REPEATED,
                 it.name.span,
@@ -106,6 +109,7 @@ fn caller(names: &Names<'_>, types: &Types<'_>, found: &mut Found) -> Option<Cal
             found.add(finding);
             continue;
         }
+        numbers.insert(&it.name.text, fields.len());
         global.extend(it.global.as_ref().map(|reason| (fields.len(), reason.text.clone())));
         fields.push(Field {
             name: it.name.text.clone(),

@@ -1,5 +1,7 @@
 //! Resolves types, following references to their plain type.
 
+use std::collections::HashSet;
+
 use crate::diagnostic::Diagnostic;
 use crate::document::ast::{self, ExprKind, TypeKind, TypeRef};
 use crate::schema::field::{Field, Type};
@@ -60,8 +62,9 @@ impl Types<'_> {
 
     fn record(&self, fields: &[ast::Field], path: &mut Path, found: &mut Found) -> Vec<Field> {
         let mut list: Vec<Field> = Vec::new();
+        let mut names = HashSet::new();
         for it in fields {
-            if list.iter().any(|other| other.name == it.name.text) {
+            if !names.insert(it.name.text.as_str()) {
                 let message = format!("the record has two fields named `{}`", it.name.text);
                 found.error(code::REPEATED, it.name.span, message);
                 continue;
