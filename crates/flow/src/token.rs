@@ -35,6 +35,10 @@ pub enum Refusal {
     Expired,
     /// `nbf` is in the future.
     NotYet,
+    /// `iss` is not an accepted issuer.
+    Issuer,
+    /// `aud` contains no accepted audience.
+    Audience,
 }
 
 impl Refusal {
@@ -50,6 +54,8 @@ impl Refusal {
             Self::Endless => "the token has no `exp`",
             Self::Expired => "the token has expired",
             Self::NotYet => "the token is not valid yet",
+            Self::Issuer => "the token's issuer (`iss`) is not accepted",
+            Self::Audience => "the token is for another audience (`aud`)",
         }
     }
 }
@@ -74,6 +80,52 @@ pub fn verify(keys: &TokenKeys, token: &str, now: SystemTime) -> Result<Map<Stri
     let claims = object(claims)?;
     check_times(&claims, now)?;
     Ok(claims)
+}
+
+/// Verifies a token of an identity provider, which must be for one of the audiences, and returns its claims. A token
+/// without `aud` may name the audience in `client_id`, as Cognito's access tokens do.
+///
+/// # Errors
+/// Same as [`verify`], or the token is of another issuer or for another audience.
+pub fn verify_issued(
+    keys: &TokenKeys,
+    issuer: &str,
+    audiences: &[String],
+    token: &str,
+    now: SystemTime,
+) -> Result<Map<String, Value>, Refusal> {
+    let claims = verify(keys, token, now)?;
+    if claims.get("iss").and_then(Value::as_str) != Some(issuer) {
+        return Err(Refusal::Issuer);
+    }
+    let accepted = |given: &Value| given.as_str().is_some_and(|given| audiences.iter().any(|one| one == given));
+    let is_meant = match claims.get("aud").or_else(|| claims.get("client_id")) {
+        Some(Value::Array(list)) => claims.contains_key("aud") && list.iter().any(accepted),
+        Some(one) => accepted(one),
+        None => false,
+    };
+    if is_meant { Ok(claims) } else { Err(Refusal::Audience) }
+}
+
+/// Claims of a token that decide which keys verify it. Nothing is verified yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unverified {
+    /// `iss`
+    pub issuer: Option<String>,
+    /// `kid` of the header.
+    pub key_id: Option<String>,
+}
+
+/// Reads the issuer and the key id of a token without verifying it; both are absent if it is not a token.
+#[must_use]
+pub fn peek(token: &str) -> Unverified {
+    let mut parts = token.split('.');
+    let (Some(head), Some(claims)) = (parts.next(), parts.next()) else { return Unverified::default() };
+    if token.len() > TOKEN_BYTES_MAX {
+        return Unverified::default();
+    }
+    let text = |part: &str, name: &str| object(part).ok()?.get(name)?.as_str().map(str::to_owned);
+    Unverified { issuer: text(claims, "iss"), key_id: text(head, "kid") }
 }
 
 /// Returns the algorithm with this name, if keys for it can be configured.
@@ -428,6 +480,38 @@ mod tests {
             (r#"{"exp":1800000100,"nbf":null}"#, Err(Refusal::Malformed)),
         ] {
             assert_eq!(outcome(&secret(), &hs256(SECRET, HS, claims)), expected, "{claims}");
+        }
+    }
+
+    #[test]
+    fn issuer_and_audience_are_checked() {
+        let audiences = ["api".to_owned(), "web".to_owned()];
+        for (claims, expected) in [
+            (r#""iss":"https://a","aud":"api""#, Ok(())),
+            (r#""iss":"https://a","aud":["other","web"]"#, Ok(())),
+            (r#""iss":"https://a","client_id":"api""#, Ok(())),
+            (r#""iss":"https://a","client_id":["api"]"#, Err(Refusal::Audience)),
+            (r#""iss":"https://a","aud":"other","client_id":"api""#, Err(Refusal::Audience)),
+            (r#""iss":"https://a","aud":[],"client_id":"api""#, Err(Refusal::Audience)),
+            (r#""iss":"https://a","aud":null,"client_id":"api""#, Err(Refusal::Audience)),
+            (r#""iss":"https://a""#, Err(Refusal::Audience)),
+            (r#""iss":"https://a/","aud":"api""#, Err(Refusal::Issuer)),
+            (r#""iss":["https://a"],"aud":"api""#, Err(Refusal::Issuer)),
+            (r#""aud":"api""#, Err(Refusal::Issuer)),
+        ] {
+            let token = hs256(SECRET, HS, &format!(r#"{{"exp":1800000100,{claims}}}"#));
+            let found = verify_issued(&secret(), "https://a", &audiences, &token, now()).map(|_| ());
+            assert_eq!(found, expected, "{claims}");
+        }
+    }
+
+    #[test]
+    fn issuer_and_key_are_read_before_the_signature() {
+        let token = hs256(SECRET, r#"{"alg":"HS256","kid":"k"}"#, r#"{"iss":"https://a"}"#);
+        let expected = Unverified { issuer: Some("https://a".to_owned()), key_id: Some("k".to_owned()) };
+        assert_eq!(peek(&token), expected);
+        for text in ["", ".", "a.b.c", "no token"] {
+            assert_eq!(peek(text), Unverified::default(), "{text}");
         }
     }
 
