@@ -16,6 +16,7 @@ use keyform_flow::token::{self, Refusal};
 use keyform_language::schema::{Field, Model};
 use keyform_runtime::run::{Caller, fits, json};
 
+use super::claims;
 use super::problem::{self, Problem};
 use crate::identity::{Issuer, Provider, RETRY_AFTER_SECS, Unverified};
 
@@ -153,10 +154,7 @@ impl Authentication {
                 Problem::new(problem::NO_KEYS, detail).retry_after(RETRY_AFTER_SECS)
             }
         })?;
-        let claim = |field: &Field| {
-            let given = claims.get(&field.name).filter(|value| !value.is_null());
-            given.map(|value| json::from_json(value, &field.kind))
-        };
+        let claim = |field: &Field| claims::of_token(model.caller.as_ref()?, field, &claims);
         typed(model, claim).map(Some)
     }
 
