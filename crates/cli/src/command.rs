@@ -19,7 +19,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Model", &["check", "prove", "explain", "cost", "doc", "fmt", "lsp", "import", "generate", "model"]),
     ("Data", &["serve", "run", "watch", "copy", "export", "handlers"]),
     ("Change", &["deploy", "migrate"]),
-    ("Keys and access", &["credentials", "keys", "field-keys"]),
+    ("Keys and access", &["credentials", "token", "keys", "field-keys"]),
     ("More", &["demo", "version", "help"]),
 ];
 

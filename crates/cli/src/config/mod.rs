@@ -27,7 +27,7 @@ use tracing::level_filters::LevelFilter;
 
 use crate::failure::Failure;
 use crate::key_files::{cursor, field};
-pub(crate) use setting::{SETTINGS, Setting};
+pub(crate) use setting::{SETTINGS, Setting, duration};
 
 /// Resolved settings.
 #[derive(Debug, Clone)]

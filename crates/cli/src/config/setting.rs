@@ -185,7 +185,8 @@ fn durability(text: &str) -> Option<Durability> {
     }
 }
 
-fn duration(text: &str) -> Option<Duration> {
+/// Parses a duration such as `500ms`, `30s`, `2m` or `1h`; a number alone is in seconds.
+pub(crate) fn duration(text: &str) -> Option<Duration> {
     let digits = text.trim_end_matches(|symbol: char| symbol.is_ascii_alphabetic());
     let amount: u64 = digits.parse().ok().filter(|amount| *amount > 0)?;
     match &text[digits.len()..] {
