@@ -19,7 +19,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Model", &["check", "prove", "explain", "cost", "doc", "fmt", "lsp", "import", "generate", "model"]),
     ("Data", &["serve", "run", "watch", "copy", "export", "handlers"]),
     ("Change", &["deploy", "migrate"]),
-    ("Keys and access", &["credentials", "keys", "field-keys"]),
+    ("Keys and access", &["credentials", "token", "keys", "field-keys"]),
     ("More", &["demo", "version", "help"]),
 ];
 
@@ -28,7 +28,7 @@ const ROTATE: &str = "A running server uses the new data key after its next star
     it.";
 
 const SERVE: &str = "The patterns of a model are at /v1/{model}/{pattern}: GET for reads, POST for writes; \
-    /v1/{model}/openapi.json describes them. Callers send a JSON Web Token that --jwt-key-file verifies; without a \
+    /v1/{model}/openapi.json describes them. Callers send a JSON Web Token that --jwt-key-file or the provider of --oidc-issuer verifies; without a \
     key and without credentials (development mode, on loopback only) the server takes the caller from the \
     X-Keyform-Caller header. The server reloads a model when its file changes. With --store dynamodb, the server \
     serves only the model API, and you can run any number of instances; it creates tables only with --create-tables.";

@@ -178,13 +178,15 @@ fn offer(
 fn token_keys(config: &Config) -> Result<TokenKeys, Failure> {
     match config.jwt_key_file.as_deref() {
         Some(file) => Ok(TokenKeys::load(file)?),
+        // A key that ends with the process would make tokens that other instances reject.
+        None if config.verifies_tokens() => Ok(TokenKeys::default()),
         None => Ok(TokenKeys::made_up()),
     }
 }
 
 /// Registers the example systems. If others can reach the port, only with a token key to verify callers.
 fn include_systems(config: &Config, request: &Request, files: &ModelFiles, applications: &Applications) {
-    let reachable = config.jwt_key_file.is_none() && !is_loopback(&config.host);
+    let reachable = !config.verifies_tokens() && !is_loopback(&config.host);
     if !request.no_systems && !reachable {
         applications.serve_when_called(&files.models());
     }
@@ -194,7 +196,9 @@ fn include_systems(config: &Config, request: &Request, files: &ModelFiles, appli
 fn state(security: Security, operations: bool) -> String {
     let text = security.describe(operations);
     match security {
-        Security::SignedOperations => format!("{text} Pass it with --jwt-key-file."),
+        Security::SignedOperations => {
+            format!("{text} Pass it with --jwt-key-file, or an OpenID provider with --oidc-issuer.")
+        }
         Security::Development | Security::TokenCalls | Security::Full => text.to_owned(),
     }
 }
@@ -371,6 +375,7 @@ fn settings(config: &Config, models: Models, token_keys: TokenKeys) -> Result<Se
         credentials: load_credentials(config)?,
         models,
         token_keys,
+        issuers: config.issuers()?,
         workers: config.workers.unwrap_or_else(|| ServerSettings::default().workers),
         limits: Limits {
             body_bytes_max: config.body_bytes_max,

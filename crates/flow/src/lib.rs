@@ -16,11 +16,13 @@ mod client;
 mod flow;
 mod host;
 mod job;
+mod jwk;
 mod options;
 mod pool;
 mod tables;
 mod throttle;
 pub mod token;
+mod token_key;
 mod token_keys;
 
 pub use client::Client;

@@ -1,6 +1,6 @@
 //! JSON Web Tokens: `header.claims.signature`, each base64url, the first two JSON.
 //!
-//! The key determines the algorithm: `none` and any algorithm other than the key's are rejected. `exp` is required,
+//! The key determines the algorithms: `none` and any algorithm that is not the key's are rejected. `exp` is required,
 //! `nbf` is checked if present. The clocks of issuer and server may differ by 30 seconds.
 //!
 //! `jsonwebtoken` verifies signatures. The claims are checked here, because it reads the system's clock, and here the
@@ -35,6 +35,10 @@ pub enum Refusal {
     Expired,
     /// `nbf` is in the future.
     NotYet,
+    /// `iss` is not an accepted issuer.
+    Issuer,
+    /// `aud` contains no accepted audience.
+    Audience,
 }
 
 impl Refusal {
@@ -44,12 +48,14 @@ impl Refusal {
         match self {
             Self::Malformed => "the token is not a JSON Web Token",
             Self::Unsupported => {
-                "the token's algorithm or critical header is not supported: use HS256, RS256, ES256 or EdDSA"
+                "the token's algorithm or critical header is not supported: use RS256, PS256, ES256, ES384, EdDSA or HS256"
             }
             Self::Signature => "the token's signature does not match a known key",
             Self::Endless => "the token has no `exp`",
             Self::Expired => "the token has expired",
             Self::NotYet => "the token is not valid yet",
+            Self::Issuer => "the token's issuer (`iss`) is not accepted",
+            Self::Audience => "the token is for another audience (`aud`)",
         }
     }
 }
@@ -76,12 +82,64 @@ pub fn verify(keys: &TokenKeys, token: &str, now: SystemTime) -> Result<Map<Stri
     Ok(claims)
 }
 
+/// Verifies a token of an identity provider, which must be for one of the audiences, and returns its claims. A token
+/// without `aud` may name the audience in `client_id`, as Cognito's access tokens do.
+///
+/// # Errors
+/// Same as [`verify`], or the token is of another issuer or for another audience.
+pub fn verify_issued(
+    keys: &TokenKeys,
+    issuer: &str,
+    audiences: &[String],
+    token: &str,
+    now: SystemTime,
+) -> Result<Map<String, Value>, Refusal> {
+    let claims = verify(keys, token, now)?;
+    if claims.get("iss").and_then(Value::as_str) != Some(issuer) {
+        return Err(Refusal::Issuer);
+    }
+    let accepted = |given: &Value| given.as_str().is_some_and(|given| audiences.iter().any(|one| one == given));
+    let is_meant = match claims.get("aud").or_else(|| claims.get("client_id")) {
+        Some(Value::Array(list)) => claims.contains_key("aud") && list.iter().any(accepted),
+        Some(one) => accepted(one),
+        None => false,
+    };
+    if is_meant { Ok(claims) } else { Err(Refusal::Audience) }
+}
+
+/// Claims of a token that decide which keys verify it. Nothing is verified yet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unverified {
+    /// `iss`
+    pub issuer: Option<String>,
+    /// `kid` of the header.
+    pub key_id: Option<String>,
+}
+
+/// Reads the issuer and the key id of a token without verifying it; both are absent if it is not a token.
+#[must_use]
+pub fn peek(token: &str) -> Unverified {
+    let mut parts = token.split('.');
+    let (Some(head), Some(claims)) = (parts.next(), parts.next()) else { return Unverified::default() };
+    if token.len() > TOKEN_BYTES_MAX {
+        return Unverified::default();
+    }
+    let text = |part: &str, name: &str| object(part).ok()?.get(name)?.as_str().map(str::to_owned);
+    Unverified { issuer: text(claims, "iss"), key_id: text(head, "kid") }
+}
+
 /// Returns the algorithm with this name, if keys for it can be configured.
 fn supported(name: &str) -> Option<Algorithm> {
     match name {
         "HS256" => Some(Algorithm::HS256),
         "RS256" => Some(Algorithm::RS256),
+        "RS384" => Some(Algorithm::RS384),
+        "RS512" => Some(Algorithm::RS512),
+        "PS256" => Some(Algorithm::PS256),
+        "PS384" => Some(Algorithm::PS384),
+        "PS512" => Some(Algorithm::PS512),
         "ES256" => Some(Algorithm::ES256),
+        "ES384" => Some(Algorithm::ES384),
         "EdDSA" => Some(Algorithm::EdDSA),
         _ => None,
     }
@@ -124,7 +182,9 @@ mod tests {
     use aws_lc_rs::rand::SystemRandom;
     use aws_lc_rs::rsa::KeySize;
     use aws_lc_rs::signature::{
-        ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair as _, RSA_PKCS1_SHA256, RsaKeyPair,
+        ECDSA_P256_SHA256_FIXED_SIGNING, ECDSA_P384_SHA384_FIXED_SIGNING, EcdsaKeyPair, EcdsaSigningAlgorithm,
+        Ed25519KeyPair, KeyPair as _, RSA_PKCS1_SHA256, RSA_PKCS1_SHA384, RSA_PKCS1_SHA512, RSA_PSS_SHA256,
+        RSA_PSS_SHA384, RSA_PSS_SHA512, RsaEncoding, RsaKeyPair,
     };
     use base64::engine::general_purpose::STANDARD;
 
@@ -267,13 +327,22 @@ mod tests {
     }
 
     fn es256() -> Issuer {
-        let pair = EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING).expect("a key pair");
+        ecdsa("ES256", "P-256", &ECDSA_P256_SHA256_FIXED_SIGNING)
+    }
+
+    fn es384() -> Issuer {
+        ecdsa("ES384", "P-384", &ECDSA_P384_SHA384_FIXED_SIGNING)
+    }
+
+    fn ecdsa(algorithm: &'static str, curve: &str, signing: &'static EcdsaSigningAlgorithm) -> Issuer {
+        let pair = EcdsaKeyPair::generate(signing).expect("a key pair");
         let der: PublicKeyX509Der<'_> = pair.public_key().as_der().expect("a public key");
         let point = pair.public_key().as_ref().to_vec();
-        let (x, y) = (encoded(&point[1..33]), encoded(&point[33..]));
+        let (x, y) = point[1..].split_at(point.len() / 2);
+        let (x, y) = (encoded(x), encoded(y));
         Issuer {
-            algorithm: "ES256",
-            jwk: format!(r#"{{"kty":"EC","crv":"P-256","x":"{x}","y":"{y}"}}"#),
+            algorithm,
+            jwk: format!(r#"{{"kty":"EC","crv":"{curve}","x":"{x}","y":"{y}"}}"#),
             pem: pem(der.as_ref()),
             known: vec![der.as_ref().to_vec(), point],
             sign: Box::new(move |message| {
@@ -297,11 +366,11 @@ mod tests {
 
     #[test]
     fn public_keys_verify_only_tokens_of_their_own_algorithm() {
-        let issuers = [rs256(), es256(), ed25519()];
+        let issuers = [rs256(), es256(), es384(), ed25519()];
         for issuer in &issuers {
             for keys in issuer.key_files() {
                 assert!(!keys.can_issue());
-                for algorithm in ["HS256", "RS256", "ES256", "EdDSA"] {
+                for algorithm in ["HS256", "RS256", "RS512", "PS256", "ES256", "ES384", "EdDSA"] {
                     let expected = if algorithm == issuer.algorithm { Ok(()) } else { Err(Refusal::Signature) };
                     assert_eq!(outcome(&keys, &issuer.token(algorithm, GOOD)), expected, "{algorithm}");
                 }
@@ -310,7 +379,7 @@ mod tests {
                         assert_eq!(outcome(&keys, &other.token(algorithm, GOOD)), Err(Refusal::Signature));
                     }
                 }
-                for algorithm in ["none", "RS512", "ES384", "PS256", "Ed25519", "ES256K"] {
+                for algorithm in ["none", "HS512", "ES512", "Ed25519", "ES256K"] {
                     assert_eq!(outcome(&keys, &issuer.token(algorithm, GOOD)), Err(Refusal::Unsupported));
                 }
                 let token = issuer.token(issuer.algorithm, GOOD);
@@ -322,11 +391,40 @@ mod tests {
         }
     }
 
+    /// A key without `alg` accepts the six RSA algorithms, a key with `alg` only that one.
+    #[test]
+    fn rsa_keys_accept_all_their_algorithms_unless_they_name_one() {
+        let pair = RsaKeyPair::generate(KeySize::Rsa2048).expect("a key pair");
+        let (n, e) = (pair.public_key().modulus(), pair.public_key().exponent());
+        let (n, e) = (encoded(n.big_endian_without_leading_zero()), encoded(e.big_endian_without_leading_zero()));
+        let jwk = |alg: &str| TokenKeys::parse(format!(r#"{{"kty":"RSA","n":"{n}","e":"{e}"{alg}}}"#).as_bytes());
+        let (open, limited) = (jwk("").expect("a key"), jwk(r#","alg":"PS384""#).expect("a key"));
+        let algorithms: [(&str, &'static dyn RsaEncoding); 6] = [
+            ("RS256", &RSA_PKCS1_SHA256),
+            ("RS384", &RSA_PKCS1_SHA384),
+            ("RS512", &RSA_PKCS1_SHA512),
+            ("PS256", &RSA_PSS_SHA256),
+            ("PS384", &RSA_PSS_SHA384),
+            ("PS512", &RSA_PSS_SHA512),
+        ];
+        for (name, encoding) in algorithms {
+            let head = encoded(format!(r#"{{"alg":"{name}"}}"#).as_bytes());
+            let signed = format!("{head}.{}", encoded(GOOD.as_bytes()));
+            let mut seal = vec![0; pair.public_modulus_len()];
+            pair.sign(encoding, &SystemRandom::new(), signed.as_bytes(), &mut seal).expect("a signature");
+            let token = format!("{signed}.{}", encoded(&seal));
+            assert_eq!(outcome(&open, &token), Ok(()), "{name}");
+            let expected = if name == "PS384" { Ok(()) } else { Err(Refusal::Signature) };
+            assert_eq!(outcome(&limited, &token), expected, "{name}");
+        }
+        assert!(jwk(r#","alg":"HS256""#).is_err());
+    }
+
     /// Algorithm confusion: a verifier that lets the token choose would take the public key, which everyone knows, for
     /// an HMAC secret.
     #[test]
     fn a_public_key_is_no_secret() {
-        for issuer in [rs256(), es256(), ed25519()] {
+        for issuer in [rs256(), es256(), es384(), ed25519()] {
             let texts = [issuer.pem.as_bytes(), issuer.pem.trim_end().as_bytes(), issuer.jwk.as_bytes()];
             for keys in issuer.key_files() {
                 for secret in issuer.known.iter().map(Vec::as_slice).chain(texts) {
@@ -382,6 +480,38 @@ mod tests {
             (r#"{"exp":1800000100,"nbf":null}"#, Err(Refusal::Malformed)),
         ] {
             assert_eq!(outcome(&secret(), &hs256(SECRET, HS, claims)), expected, "{claims}");
+        }
+    }
+
+    #[test]
+    fn issuer_and_audience_are_checked() {
+        let audiences = ["api".to_owned(), "web".to_owned()];
+        for (claims, expected) in [
+            (r#""iss":"https://a","aud":"api""#, Ok(())),
+            (r#""iss":"https://a","aud":["other","web"]"#, Ok(())),
+            (r#""iss":"https://a","client_id":"api""#, Ok(())),
+            (r#""iss":"https://a","client_id":["api"]"#, Err(Refusal::Audience)),
+            (r#""iss":"https://a","aud":"other","client_id":"api""#, Err(Refusal::Audience)),
+            (r#""iss":"https://a","aud":[],"client_id":"api""#, Err(Refusal::Audience)),
+            (r#""iss":"https://a","aud":null,"client_id":"api""#, Err(Refusal::Audience)),
+            (r#""iss":"https://a""#, Err(Refusal::Audience)),
+            (r#""iss":"https://a/","aud":"api""#, Err(Refusal::Issuer)),
+            (r#""iss":["https://a"],"aud":"api""#, Err(Refusal::Issuer)),
+            (r#""aud":"api""#, Err(Refusal::Issuer)),
+        ] {
+            let token = hs256(SECRET, HS, &format!(r#"{{"exp":1800000100,{claims}}}"#));
+            let found = verify_issued(&secret(), "https://a", &audiences, &token, now()).map(|_| ());
+            assert_eq!(found, expected, "{claims}");
+        }
+    }
+
+    #[test]
+    fn issuer_and_key_are_read_before_the_signature() {
+        let token = hs256(SECRET, r#"{"alg":"HS256","kid":"k"}"#, r#"{"iss":"https://a"}"#);
+        let expected = Unverified { issuer: Some("https://a".to_owned()), key_id: Some("k".to_owned()) };
+        assert_eq!(peek(&token), expected);
+        for text in ["", ".", "a.b.c", "no token"] {
+            assert_eq!(peek(text), Unverified::default(), "{text}");
         }
     }
 

@@ -1,5 +1,7 @@
 //! Security mode of a server, derived once from its configuration.
 //!
+//! An identity provider counts as a token key.
+//!
 //! | credentials | token key | state | `POST /` | `/v1` | `/metrics` |
 //! |---|---|---|---|---|---|
 //! | no | no | [`Development`](Security::Development) | everybody on this machine | callers name themselves | everybody on this machine |
@@ -32,7 +34,8 @@ impl Security {
     /// Returns the mode for the settings. A generated development token key does not count.
     #[must_use]
     pub fn of(settings: &ServerSettings) -> Self {
-        match (settings.credentials.is_empty(), settings.token_keys.is_empty()) {
+        let verifies_tokens = !settings.token_keys.is_empty() || !settings.issuers.is_empty();
+        match (settings.credentials.is_empty(), !verifies_tokens) {
             (true, true) => Self::Development,
             (false, true) => Self::SignedOperations,
             (true, false) => Self::TokenCalls,

@@ -9,6 +9,7 @@ use keyform_flow::TokenKeys;
 
 use crate::api::Models;
 use crate::credentials::Credentials;
+use crate::identity::Issuer;
 use crate::metrics::Figure;
 
 /// Health and metrics of a store.
@@ -62,6 +63,8 @@ pub struct ServerSettings {
     pub models: Models,
     /// Keys that verify callers' tokens. [`Security`](crate::Security) documents the effect of an empty set.
     pub token_keys: TokenKeys,
+    /// OpenID providers whose tokens are accepted, in addition to tokens that `token_keys` verify.
+    pub issuers: Vec<Issuer>,
     /// Settings of live reads.
     pub live: keyform_live::read::LiveSettings,
 }
@@ -134,6 +137,7 @@ impl Default for ServerSettings {
             operations: true,
             models: Models::default(),
             token_keys: TokenKeys::default(),
+            issuers: Vec::new(),
             live: keyform_live::read::LiveSettings::default(),
         }
     }

@@ -65,11 +65,12 @@ impl Shared {
             operations,
             models,
             token_keys,
+            issuers,
             live,
             workers,
             ..
         } = settings;
-        let authentication = Authentication::new(token_keys, world.clone());
+        let authentication = Authentication::new(token_keys, issuers, &world);
         let verifier = (!credentials.is_empty()).then(|| Verifier::new(credentials, region.clone(), world.clone()));
         Self {
             large_bodies: Budget::of(limits.large_bodies_bytes_max),
@@ -109,6 +110,9 @@ impl Shared {
             return Err("the server is stopping".to_owned());
         }
         if let Some(reason) = self.unaccepted.reason() {
+            return Err(reason);
+        }
+        if let Some(reason) = self.authentication.unready() {
             return Err(reason);
         }
         match &self.probe {

@@ -34,6 +34,9 @@ fn run(runtime: &Runtime, worker: Worker, acceptor: Option<Acceptor>) -> usize {
         if let Some(acceptor) = acceptor {
             tokio::spawn(acceptor.run(worker.stopping.clone()));
             tokio::spawn(api::accepted::watch(worker.shared.clone(), worker.stopping.clone()));
+            for provider in worker.shared.authentication.providers() {
+                tokio::spawn(provider.clone().run(worker.stopping.clone()));
+            }
             tokio::spawn(api::cascades::resume(worker.shared.clone(), worker.stopping.clone()));
         }
         worker.run().await

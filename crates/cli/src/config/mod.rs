@@ -22,11 +22,12 @@ use keyform::Durability;
 use keyform::SystemWorld;
 use keyform::aws::Timeouts;
 use keyform::runtime::seal::Keyring;
+use keyform_server::Issuer;
 use tracing::level_filters::LevelFilter;
 
 use crate::failure::Failure;
 use crate::key_files::{cursor, field};
-pub(crate) use setting::{SETTINGS, Setting};
+pub(crate) use setting::{SETTINGS, Setting, duration};
 
 /// Resolved settings.
 #[derive(Debug, Clone)]
@@ -67,6 +68,8 @@ pub(crate) struct Config {
     pub(crate) master_key_file: Option<PathBuf>,
     pub(crate) credentials_file: Option<PathBuf>,
     pub(crate) jwt_key_file: Option<PathBuf>,
+    pub(crate) oidc_issuer: Vec<String>,
+    pub(crate) oidc_audience: Vec<String>,
     pub(crate) cursor_key_file: Option<PathBuf>,
     pub(crate) field_keys_file: Option<PathBuf>,
     /// User's configuration folder, if it can be determined.
@@ -154,6 +157,7 @@ impl Config {
                 "--metrics-host is the address of the port for metrics: pass --metrics-port with it",
             ));
         }
+        self.refuse_half_an_issuer()?;
         let given = [("--endpoint-url", &self.endpoint_url), ("--profile", &self.profile)];
         match given.iter().find(|(_, value)| value.is_some()) {
             Some((flag, _)) if self.is_embedded() => {
@@ -161,6 +165,29 @@ impl Config {
             }
             _ => Ok(()),
         }
+    }
+
+    fn refuse_half_an_issuer(&self) -> Result<(), Failure> {
+        match (self.oidc_issuer.is_empty(), self.oidc_audience.is_empty()) {
+            (true, true) | (false, false) => Ok(()),
+            (false, true) => Err(Failure::new(
+                "--oidc-issuer needs --oidc-audience: pass the client id or API identifier that the provider puts into `aud` of tokens for this server, because it issues tokens for other applications too",
+            )),
+            (true, false) => Err(Failure::new(
+                "--oidc-audience is the audience of tokens of an OpenID provider: pass --oidc-issuer with it",
+            )),
+        }
+    }
+
+    /// Returns the OpenID providers, each with all audiences.
+    pub(crate) fn issuers(&self) -> Result<Vec<Issuer>, Failure> {
+        let issuer = |url: &String| Ok(Issuer::new(url, self.oidc_audience.clone())?);
+        self.oidc_issuer.iter().map(issuer).collect()
+    }
+
+    /// Returns whether the tokens of callers can be verified.
+    pub(crate) fn verifies_tokens(&self) -> bool {
+        self.jwt_key_file.is_some() || !self.oidc_issuer.is_empty()
     }
 
     /// Returns the directory for system files outside items; `None` in memory, and for a remote store
@@ -293,6 +320,8 @@ impl Config {
             master_key_file: None,
             credentials_file: None,
             jwt_key_file: None,
+            oidc_issuer: Vec::new(),
+            oidc_audience: Vec::new(),
             cursor_key_file: None,
             field_keys_file: None,
             folder: context.folder(),

@@ -31,7 +31,7 @@ impl Setting {
 
     /// Returns whether the value is a list: a repeated flag, or an array in the file.
     pub(crate) fn is_list(&self) -> bool {
-        self.name == "allowed_host"
+        ["allowed_host", "oidc_issuer", "oidc_audience"].contains(&self.name)
     }
 
     /// Returns the name of the environment variable.
@@ -79,6 +79,8 @@ pub(crate) static SETTINGS: &[Setting] = &settings! {
     master_key_file, "FILE", "Master key file [default: master.key in the configuration folder]", "a file", some_path;
     credentials_file, "FILE", "File of access keys [default: credentials in the configuration folder]", "a file", some_path;
     jwt_key_file, "FILE", "Key that verifies the tokens of callers of the model API; also --jwt-key", "a file", some_path;
+    oidc_issuer, "URL", "OpenID provider whose tokens are accepted, exactly as in `iss`; repeat the flag for several", "https URLs, separated by commas", list;
+    oidc_audience, "AUDIENCE", "Audience (`aud`) that tokens of --oidc-issuer must be for; repeat the flag for several", "audiences, separated by commas", list;
     cursor_key_file, "FILE", "Key that encrypts cursors, the same for all instances [default: cursor.key in the \
         configuration folder]", "a file", some_path;
     field_keys_file, "FILE", "Keys of encrypted fields [default: field.keys in the configuration folder]; see \
@@ -139,6 +141,12 @@ fn names(text: &str) -> Option<Vec<String>> {
     names.map(|name| plain(name).then(|| name.to_owned())).collect()
 }
 
+/// Parses a list of any texts without white space. It may be empty, as that of [`names`].
+fn list(text: &str) -> Option<Vec<String>> {
+    let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+    parts.map(|part| (!part.contains(char::is_whitespace)).then(|| part.to_owned())).collect()
+}
+
 fn count(text: &str) -> Option<usize> {
     text.parse().ok().filter(|count| *count > 0)
 }
@@ -177,7 +185,8 @@ fn durability(text: &str) -> Option<Durability> {
     }
 }
 
-fn duration(text: &str) -> Option<Duration> {
+/// Parses a duration such as `500ms`, `30s`, `2m` or `1h`; a number alone is in seconds.
+pub(crate) fn duration(text: &str) -> Option<Duration> {
     let digits = text.trim_end_matches(|symbol: char| symbol.is_ascii_alphabetic());
     let amount: u64 = digits.parse().ok().filter(|amount| *amount > 0)?;
     match &text[digits.len()..] {

@@ -166,3 +166,17 @@ fn lists_come_from_flags_variables_and_arrays() {
     assert!(refusal(&[], &[], "port = [\"1\"]").contains("is not a port"));
     assert!(refusal(&["--metrics-host", "0.0.0.0"], &[], "").contains("--metrics-port"));
 }
+
+#[test]
+fn an_issuer_needs_an_audience() {
+    let issuer = ["--oidc-issuer", "https://login.example.com"];
+    assert!(refusal(&issuer, &[], "").starts_with("--oidc-issuer needs --oidc-audience: pass the client id"));
+    assert!(refusal(&["--oidc-audience", "api"], &[], "").ends_with("pass --oidc-issuer with it"));
+    let file = "oidc_audience = [\"api\", \"https://api.example.com/\"]";
+    let config = resolve(&Case { flags: &issuer, environment: &[], file }).unwrap();
+    assert_eq!(config.issuers().unwrap().len(), 1);
+    assert_eq!(config.oidc_audience, ["api", "https://api.example.com/"]);
+    let file = "oidc_issuer = [\"http://login.example.com\"]\noidc_audience = [\"api\"]";
+    let config = resolve(&Case { flags: &[], environment: &[], file }).unwrap();
+    assert!(config.issuers().unwrap_err().to_string().contains("http is allowed on loopback only"));
+}

@@ -20,6 +20,7 @@ mod printed;
 mod prove;
 mod run;
 mod source;
+mod token;
 mod watch;
 
 use std::process::ExitCode;
@@ -44,6 +45,7 @@ pub(crate) fn commands() -> Vec<Command> {
         field_keys::command(),
         generate::command(),
         handlers::command(),
+        token::command(),
         import::command(),
         convert::command(),
     ]
@@ -65,6 +67,7 @@ pub(crate) fn run(name: &str, arguments: &ArgMatches) -> Option<Result<ExitCode,
         "model" => convert::run(arguments),
         "import" => import::run(arguments),
         "run" => run::run(arguments),
+        "token" => token::run(arguments),
         "migrate" => migrate::run(arguments),
         "watch" => watch::run(arguments),
         _ => return None,

@@ -203,7 +203,7 @@ fn typed_argument(name: &str, text: &str, kind: &Type) -> Result<AttributeValue,
 }
 
 /// Parses the given claims as the model's types.
-fn typed_claims(checked: &Checked, given: Vec<(String, String)>) -> Result<Attributes, Failure> {
+pub(super) fn typed_claims(checked: &Checked, given: Vec<(String, String)>) -> Result<Attributes, Failure> {
     let fields = checked.model.caller.as_ref().map_or(&[][..], |caller| &caller.fields);
     let mut claims = Attributes::new();
     for (name, value) in given {

@@ -445,3 +445,25 @@ fn models_and_token_keys_that_cannot_be_used_are_refused() {
     assert!(get(&server, "/v1/notes/note?noteId=n1").starts_with("HTTP/1.1 200"));
     assert!(server.operation("ListTables", "{}").ends_with(r#"{"TableNames":["keyform-models","notes-dev"]}"#));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_token_is_signed_with_the_servers_secret_and_has_the_tokens_names() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new();
+    let model = NOTES.replace("slug(1..20)\n\ntable", "slug(1..20) from \"app.sub\", level: int?\n\ntable");
+    let model = model.replace("allow public", "allow caller.userId = \"ada\"");
+    std::fs::write(home.path().join("notes.kf"), model).unwrap();
+    std::fs::write(home.path().join("token.key"), "0123456789abcdef0123456789abcdef").unwrap();
+    std::fs::set_permissions(home.path().join("token.key"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    let claims = ["token", "notes.kf", "--as", "userId=ada", "--as", "level=3"];
+    let key = ["--jwt-key-file", "token.key"];
+    assert!(home.refusal(&claims).contains("no secret to sign a token with: pass the server's secret"));
+    assert!(home.refusal(&[&claims[..], &key, &["--expires", "soon"]].concat()).contains("is not a lifetime"));
+    assert!(home.refusal(&[&["token", "notes.kf", "--as", "name=ada"], &key[..]].concat()).contains("unknown claim"));
+    let token = home.answer(&[&claims[..], &key, &["--expires", "2h"]].concat());
+    let server = home.serve(&["notes.kf", "--in-memory", "--jwt-key-file", "token.key"]);
+    let path = format!("/v1/notes/note?noteId=n1 HTTP/1.1\r\nauthorization: Bearer {}\r\nx-rest:", token.trim_end());
+    assert!(get(&server, &path).starts_with("HTTP/1.1 200"), "{}", get(&server, &path));
+    assert!(get(&server, "/v1/notes/note?noteId=n1").starts_with("HTTP/1.1 401"));
+}

@@ -184,9 +184,23 @@ pub struct CallerField {
     /// Type of the claim.
     #[serde(rename = "type")]
     pub kind: TypeRef,
+    /// `from "claim"`: place of the claim in the token, if it has another name there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<ClaimFrom>,
     /// `global "reason"`: the claim marks operators, whose permission has no scope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub global: Option<Text>,
+}
+
+/// `from "claim" split`: place of a claim in the token.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ClaimFrom {
+    /// Name of the claim, or path of names separated by dots.
+    pub claim: Text,
+    /// `split`: a string is a list of words separated by spaces.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub split: bool,
 }
 
 /// `unscoped ENTITY "reason"`: the pattern reaches items of the entity outside the caller's scope.

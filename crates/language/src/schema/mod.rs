@@ -13,6 +13,7 @@
 //! 7. [`mod@resolve`]: builds the model from a document.
 
 pub mod change;
+mod claim_source;
 mod claims;
 pub mod expression;
 pub mod field;
@@ -31,6 +32,7 @@ use crate::plan::Beginnings;
 use crate::span::Span;
 
 pub use change::{Consumer, Evolution, Target};
+pub use claim_source::ClaimSource;
 pub use expression::{Expr, ExprKind, Origin, PathStep, ValuePath};
 pub use field::{Field, Flags, Type, Unique};
 pub use fits::{fits, misfit_at};
@@ -77,10 +79,20 @@ pub struct Model {
 pub struct Caller {
     /// Claims in source order.
     pub fields: Vec<Field>,
+    /// Claims with `from "…"`, by index. Other claims have the same name in the token.
+    pub sources: Vec<(usize, ClaimSource)>,
     /// Claims with `global "reason"`, by index: marks of operators, whose permission has no scope.
     pub global: Vec<(usize, String)>,
     /// Source range of the declaration.
     pub span: Span,
+}
+
+impl Caller {
+    /// Returns where a token carries a claim, if it has another name there.
+    #[must_use]
+    pub fn source(&self, name: &str) -> Option<&ClaimSource> {
+        self.sources.iter().find(|(number, _)| self.fields[*number].name == name).map(|(_, source)| source)
+    }
 }
 
 /// `allow CODE "reason"`: a suppressed warning.

@@ -176,6 +176,7 @@ async fn call(
         Audience::Everybody | Audience::Callers => {}
     }
     check_method(head, pattern.method())?;
+    shared.authentication.prepare(&head.headers).await;
     let caller = shared.authentication.caller(&head.headers, model, pattern)?;
     match pattern {
         Pattern::Read(_) => read(head, served, pattern, caller).await,
@@ -217,6 +218,7 @@ async fn run_flow(
     flow: &Flow,
 ) -> Result<Answered, Problem> {
     check_method(head, "POST")?;
+    shared.authentication.prepare(&head.headers).await;
     let caller = shared.authentication.claimant(&head.headers, served.model(), flow.is_public())?;
     let body = read_body(shared, head, body).await?;
     let arguments = Value::Object(arguments::object(body.bytes())?);

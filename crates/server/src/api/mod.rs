@@ -19,6 +19,7 @@ mod answer;
 mod arguments;
 mod caller;
 pub(crate) mod cascades;
+mod claims;
 mod difference;
 mod flow_problem;
 pub(crate) mod live;

@@ -49,6 +49,7 @@ pub(super) const BROKEN_ITEM: Sort = &("broken-item", 500, "Stored item does not
 pub(super) const INTERNAL: Sort = &("internal", 500, "Internal server error");
 pub(super) const UNKNOWN: Sort = &("outcome-unknown", 504, "Outcome of the write unknown");
 pub(super) const UNAVAILABLE: Sort = &("unavailable", 503, "Store unavailable");
+pub(super) const NO_KEYS: Sort = &("identity-provider", 503, "Identity provider unavailable");
 pub(super) const NOT_ACCEPTED: Sort = &("model-not-accepted", 503, "Model not accepted by the store");
 pub(super) const STORE: Sort = &("store", 502, "Store failed");
 

@@ -1,7 +1,7 @@
 //! Parses the declarations of a file.
 
 use crate::diagnostic::Diagnostic;
-use crate::document::ast::{Allow, CallerField, Declaration, DeclarationKind, Document, Name, Unscoped};
+use crate::document::ast::{Allow, CallerField, ClaimFrom, Declaration, DeclarationKind, Document, Name, Unscoped};
 use crate::document::token::Kind;
 use crate::span::Span;
 
@@ -85,14 +85,21 @@ impl Parser<'_> {
                 let name = parser.name("the name of a claim, as in `caller userId: ulid`")?;
                 parser.expect_mark(":", "and the type of the claim")?;
                 let kind = parser.type_ref();
+                let from = if parser.eat_word("from") { Some(parser.claim_from()?) } else { None };
                 let global = if parser.eat_word("global") {
                     Some(parser.quoted("the reason in quotes, as in `admin: bool global \"our support\"`")?)
                 } else {
                     None
                 };
-                Ok(CallerField { name, kind, global })
+                Ok(CallerField { name, kind, from, global })
             },
         )
+    }
+
+    /// Parses the place of a claim after `from`.
+    fn claim_from(&mut self) -> Parsed<ClaimFrom> {
+        let claim = self.quoted("the claim of the token in quotes, as in `userId: uuid from \"sub\"`")?;
+        Ok(ClaimFrom { claim, split: self.eat_word("split") })
     }
 
     /// Parses the code and the reason after `allow`.

@@ -10,10 +10,14 @@ pub(super) fn caller(fields: &[CallerField]) -> Vec<String> {
     vec![format!("caller {}", claims.join(", "))]
 }
 
-/// Formats `name: type global "reason"`.
+/// Formats `name: type from "claim" split global "reason"`.
 fn claim(field: &CallerField) -> String {
     let global = field.global.as_ref().map(|reason| format!(" global {}", word::text(reason))).unwrap_or_default();
-    format!("{}: {}{global}", word::name(&field.name), type_ref(&field.kind))
+    let from = field.from.as_ref().map(|from| {
+        let split = if from.split { " split" } else { "" };
+        format!(" from {}{split}", word::text(&from.claim))
+    });
+    format!("{}: {}{}{global}", word::name(&field.name), type_ref(&field.kind), from.unwrap_or_default())
 }
 
 /// Formats `name: type flags = default`.

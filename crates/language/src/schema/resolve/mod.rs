@@ -38,10 +38,10 @@ mod write;
 use std::collections::HashMap;
 
 use crate::diagnostic::{Diagnostic, Label};
-use crate::document::ast::Document;
+use crate::document::ast::{self, Document};
 
-use super::field::{Field, Flags};
-use super::{Caller, Entity, Model};
+use super::field::{Field, Flags, Type};
+use super::{Caller, ClaimSource, Entity, Model};
 use entity::AllWritten;
 use found::Found;
 use names::Names;
@@ -96,7 +96,7 @@ fn caller(names: &Names<'_>, types: &Types<'_>, found: &mut Found) -> Option<Cal
         found.add(finding.also(first.span, "the first").help("put all claims into one line"));
     }
     let mut fields: Vec<Field> = Vec::new();
-    let mut global = Vec::new();
+    let (mut global, mut sources) = (Vec::new(), Vec::new());
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     for it in first.value {
         if let Some(other) = numbers.get(it.name.text.as_str()).map(|number| &fields[*number]) {
@@ -123,6 +123,30 @@ fn caller(names: &Names<'_>, types: &Types<'_>, found: &mut Found) -> Option<Cal
             flags: Flags::default(),
             default: None,
         });
+        sources.extend(source(it, fields.last(), found).map(|source| (fields.len() - 1, source)));
     }
-    Some(Caller { fields, global, span: first.span })
+    Some(Caller { fields, sources, global, span: first.span })
+}
+
+/// Resolves `from "claim" split`.
+fn source(it: &ast::CallerField, field: Option<&Field>, found: &mut Found) -> Option<ClaimSource> {
+    let from = it.from.as_ref()?;
+    let is_list =
+        field.is_none_or(|field| matches!(field.kind.resolved(), Type::Set(..) | Type::List(..) | Type::Unknown));
+    if from.split && !is_list {
+        let message = format!("`split` makes a list of words, but `{}` is a single value", it.name.text);
+        found.add(
+            Diagnostic::error(code::FLAG, it.kind.span, message).help("declare a `set<string>`, or remove `split`"),
+        );
+    }
+    match ClaimSource::parse(&from.claim.text, from.split) {
+        Ok(source) => Some(source),
+        Err(reason) => {
+            let message = format!("`from` does not name a claim of the token: {reason}");
+            let help = "write a name, or names separated by dots as in \"realm_access.roles\"; a name with dots goes \
+                in single quotes";
+            found.add(Diagnostic::error(code::FORMAT, from.claim.span, message).help(help));
+            None
+        }
+    }
 }

@@ -509,6 +509,7 @@ impl Choices<'_> {
             declarations.push(DeclarationKind::Caller(self.some(1, 2, |choices| CallerField {
                 name: choices.name(),
                 kind: choices.type_ref(1),
+                from: choices.maybe(|choices| ClaimFrom { claim: choices.text(), split: choices.coin() }),
                 global: choices.maybe(Self::text),
             })));
         }

@@ -56,6 +56,11 @@ impl Access {
         Some(Self { headers: [(AUTHORIZATION, value)].into_iter().collect() })
     }
 
+    /// Waits for the key of the client's token, if it is not known.
+    pub(super) async fn prepare(&self, authentication: &Authentication) {
+        authentication.prepare(&self.headers).await;
+    }
+
     /// Returns the client's claims in the model, if it authenticated.
     pub(super) fn claims(&self, authentication: &Authentication, model: &Model) -> Result<Option<Attributes>, Problem> {
         authentication.claims(&self.headers, model)

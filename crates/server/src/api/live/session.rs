@@ -84,6 +84,7 @@ impl Session {
     /// Serves the client until either side closes.
     pub(super) async fn run(mut self, mut socket: Socket) {
         self.shared.metrics.live_opened.add(1);
+        self.access.prepare(&self.shared.authentication).await;
         match self.serve(&mut socket).await {
             Ok(Close(code, reason)) => {
                 self.shared.metrics.record_live_close(code);
@@ -120,7 +121,7 @@ impl Session {
                         // The WebSocket library answers pings.
                         Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => continue,
                     };
-                    let answer = self.heard(&text);
+                    let answer = self.heard(&text).await;
                     // Before the reply, so that a client that was answered knows that the new deadline counts.
                     ends = self.deadline();
                     if let Some(answer) = answer {
@@ -166,11 +167,11 @@ impl Session {
     }
 
     /// Handles a message and returns the immediate reply, if any.
-    fn heard(&mut self, text: &str) -> Option<String> {
+    async fn heard(&mut self, text: &str) -> Option<String> {
         match message::read(text) {
             Err((id, why)) => Some(message::problem(id.as_deref(), "message", &why)),
             Ok(Request::Ping) => Some(message::done("pong", None)),
-            Ok(Request::Authenticate { token }) => Some(match self.authenticate(&token) {
+            Ok(Request::Authenticate { token }) => Some(match self.authenticate(&token).await {
                 Ok(()) => message::done("authenticated", None),
                 Err(problem) => message::problem(None, problem.kind(), problem.detail()),
             }),
@@ -183,9 +184,10 @@ impl Session {
     }
 
     /// Replaces the token. While reads are active, the new token must belong to the same caller.
-    fn authenticate(&mut self, token: &str) -> Result<(), Problem> {
+    async fn authenticate(&mut self, token: &str) -> Result<(), Problem> {
         let (authentication, model) = (&self.shared.authentication, self.served.model());
         let access = Access::said(authentication, token)?;
+        access.prepare(authentication).await;
         let claims = access.claims(authentication, model)?;
         // An expired token no longer identifies its caller.
         let before = self.access.claims(authentication, model).unwrap_or_default();
