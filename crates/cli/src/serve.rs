@@ -12,7 +12,9 @@ use clap::ArgMatches;
 use keyform::StoreError;
 use keyform::flow::{Host, Tables, TokenKeys};
 use keyform::runtime::run::Runner;
-use keyform::server::{Credentials, Limits, MetricsAddress, Models, Running, Server, ServerSettings, Timeouts};
+use keyform::server::{
+    CorsSettings, Credentials, Limits, MetricsAddress, Models, Running, Server, ServerSettings, Timeouts,
+};
 use keyform::{Database, Encryption, Execute, Ground, ModelFiles, OpenError, Options, Reload, SystemWorld};
 use keyform_check::Checked;
 use keyform_check::check::Target;
@@ -363,6 +365,7 @@ fn settings(config: &Config, models: Models, token_keys: TokenKeys) -> Result<Se
         host: config.host.clone(),
         port: config.port,
         allowed_hosts: config.allowed_host.clone(),
+        cors: CorsSettings { origins: config.cors_origin.clone(), credentials: config.cors_credentials },
         metrics_address: config.metrics_port.map(|port| MetricsAddress {
             host: config.metrics_host.clone().unwrap_or_else(|| "127.0.0.1".to_owned()),
             port,

@@ -7,7 +7,7 @@
 //! 2. `accept` hands each connection to a worker within the limits of `admission` and [`descriptors`]; `overflow`
 //!    refuses the others. `connection` serves HTTP on it, with a timeout for every wait. `strict` and `framing` reject
 //!    requests whose end is ambiguous.
-//! 3. `gate` rejects foreign hosts and foreign web pages; [`Security`] determines the required credentials. `route`
+//! 3. `gate` rejects foreign hosts and foreign web pages, except those that `cors` allows; [`Security`] determines the required credentials. `route`
 //!    sends `POST /` to the `endpoint` and answers the paths for probes and metrics.
 //! 4. `body` reads and decompresses the body; [`Credentials`] and `sigv4` authenticate the request.
 //! 5. `endpoint` decodes the operation, executes it and encodes the answer; `work` selects the thread.
@@ -23,6 +23,7 @@ mod allowed_hosts;
 mod api;
 mod body;
 mod connection;
+mod cors;
 mod credentials;
 pub mod descriptors;
 mod endpoint;
@@ -51,6 +52,7 @@ mod work;
 mod worker;
 
 pub use api::{Difference, Models, Served, openapi};
+pub use cors::CorsSettings;
 pub use credentials::{Credentials, CredentialsError, generate as generate_credentials};
 pub use error::StartError;
 pub use metrics::{Figure, FigureKind};

@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::accept::Acceptor;
 use crate::allowed_hosts::{HostName, Hosts};
+use crate::cors::Cors;
 use crate::descriptors;
 use crate::error::StartError;
 use crate::metrics_port::MetricsPort;
@@ -40,6 +41,7 @@ pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
     hosts: Hosts,
+    cors: Cors,
     metrics: Option<MetricsPort>,
     settings: ServerSettings,
 }
@@ -53,11 +55,12 @@ impl Server {
     pub fn bind(settings: ServerSettings) -> Result<Self, StartError> {
         let allowed = allowed_hosts(&settings)?;
         let security = Security::of(&settings);
+        let cors = Cors::new(&settings, security)?;
         let (listener, address) = open(&settings.host, settings.port, |address| security.check(&settings, address))?;
         let hosts = Hosts::new(&settings.host, &allowed, !security.has_credentials() && address.ip().is_loopback());
         let metrics =
             settings.metrics_address.as_ref().map(|address| metrics_port(address, &allowed, security)).transpose()?;
-        Ok(Self { listener, address, hosts, metrics, settings })
+        Ok(Self { listener, address, hosts, cors, metrics, settings })
     }
 
     /// Returns the bound address with the actual port.
@@ -71,10 +74,10 @@ impl Server {
     /// # Errors
     /// A thread cannot be created.
     pub fn start(self, execute: Arc<dyn Execute>, probe: Option<Arc<dyn Probe>>) -> Result<Running, StartError> {
-        let Self { listener, address, hosts, metrics, mut settings } = self;
+        let Self { listener, address, hosts, cors, metrics, mut settings } = self;
         settings.limits.connections_max = descriptors::connections_max(settings.limits.connections_max);
         let workers = settings.workers.max(1);
-        let shared = Arc::new(Shared::new(settings, hosts, execute, probe));
+        let shared = Arc::new(Shared::new(settings, (hosts, cors), execute, probe));
         let (stop, stopping) = watch::channel(false);
         let (senders, receivers): (Vec<_>, Vec<_>) = (0..workers).map(|_| mpsc::unbounded_channel()).unzip();
         let mut acceptor = Some(Acceptor::new(listener, senders, shared.clone()));

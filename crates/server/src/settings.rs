@@ -8,6 +8,7 @@ use keyform_core::execute::BoxFuture;
 use keyform_flow::TokenKeys;
 
 use crate::api::Models;
+use crate::cors::CorsSettings;
 use crate::credentials::Credentials;
 use crate::metrics::Figure;
 
@@ -42,6 +43,8 @@ pub struct ServerSettings {
     pub port: u16,
     /// Host names that requests may use, in addition to loopback names and `host`.
     pub allowed_hosts: Vec<String>,
+    /// Web pages of other origins that may call the model API.
+    pub cors: CorsSettings,
     /// Separate address for `/metrics`, which then needs no credentials.
     pub metrics_address: Option<MetricsAddress>,
     /// Region that signatures must be made for and that the health message names.
@@ -124,6 +127,7 @@ impl Default for ServerSettings {
             host: "127.0.0.1".to_owned(),
             port: 8000,
             allowed_hosts: Vec::new(),
+            cors: CorsSettings::default(),
             metrics_address: None,
             region: "us-east-1".to_owned(),
             credentials: Credentials::default(),

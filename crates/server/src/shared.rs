@@ -12,6 +12,7 @@ use crate::allowed_hosts::Hosts;
 use crate::api::accepted::Unaccepted;
 use crate::api::{Authentication, Models};
 use crate::body::Budget;
+use crate::cors::Cors;
 use crate::metrics::Metrics;
 use crate::security::Security;
 use crate::settings::{Limits, Probe, ServerSettings, Timeouts};
@@ -26,6 +27,7 @@ pub(crate) struct Shared {
     pub(crate) operations: bool,
     pub(crate) security: Security,
     pub(crate) hosts: Hosts,
+    pub(crate) cors: Cors,
     /// Set if metrics have a separate port.
     pub(crate) has_metrics_address: bool,
     pub(crate) limits: Limits,
@@ -50,7 +52,7 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(
         settings: ServerSettings,
-        hosts: Hosts,
+        (hosts, cors): (Hosts, Cors),
         execute: Arc<dyn Execute>,
         probe: Option<Arc<dyn Probe>>,
     ) -> Self {
@@ -79,6 +81,7 @@ impl Shared {
             operations,
             security,
             hosts,
+            cors,
             has_metrics_address,
             limits,
             timeouts,

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod connections;
+mod cors;
 mod framing;
 mod gate;
 mod http;
