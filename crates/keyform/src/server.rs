@@ -2,5 +2,5 @@
 
 pub use keyform_server::{
     CorsSettings, Credentials, CredentialsError, Limits, MetricsAddress, Models, Running, Served, Server,
-    ServerSettings, StartError, Timeouts,
+    ServerSettings, StartError, Timeouts, TlsError, TlsFiles,
 };

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 
+use crate::tls::TlsError;
+
 /// Reason why a server did not start.
 #[derive(Debug)]
 pub enum StartError {
@@ -33,6 +35,8 @@ pub enum StartError {
     CorsCredentials,
     /// All origins are allowed in development mode.
     CorsDevelopment,
+    /// The certificate or its key cannot be used.
+    Tls(TlsError),
     /// Another process uses the port.
     PortInUse {
         /// Requested listen address.
@@ -86,6 +90,7 @@ impl fmt::Display for StartError {
             Self::CorsDevelopment => f.write_str(
                 "the CORS origin `*` would let every web page use a server in development mode: name the origins of your web pages, or configure a token key",
             ),
+            Self::Tls(error) => error.fmt(f),
             Self::PortInUse { address } => write!(
                 f,
                 "port {} of {} is in use: stop the program that has it, or choose another port (0 takes a free one)",
@@ -104,6 +109,7 @@ impl std::error::Error for StartError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io { source, .. } => Some(source),
+            Self::Tls(error) => error.source(),
             _ => None,
         }
     }

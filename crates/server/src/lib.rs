@@ -5,7 +5,8 @@
 //! 1. [`Server::bind`] opens the port and [`Server::start`] starts the workers, each a thread with its own runtime
 //!    (`worker`).
 //! 2. `accept` hands each connection to a worker within the limits of `admission` and [`descriptors`]; `overflow`
-//!    refuses the others. `connection` serves HTTP on it, with a timeout for every wait. `strict` and `framing` reject
+//!    refuses the others. `connection` serves HTTP on it, after a handshake of `tls` and over `http2` if configured and
+//!    negotiated, with a timeout for every wait. `strict` and `framing` reject
 //!    requests whose end is ambiguous.
 //! 3. `gate` rejects foreign hosts and foreign web pages, except those that `cors` allows; [`Security`] determines the required credentials. `route`
 //!    sends `POST /` to the `endpoint` and answers the paths for probes and metrics.
@@ -30,9 +31,11 @@ mod endpoint;
 mod error;
 mod framing;
 mod gate;
+mod http2;
 mod metrics;
 mod metrics_port;
 mod observe;
+mod open_streams;
 mod overflow;
 mod queue;
 mod reply;
@@ -48,6 +51,7 @@ mod stall;
 mod stream;
 mod strict;
 mod timer;
+mod tls;
 mod work;
 mod worker;
 
@@ -59,3 +63,4 @@ pub use metrics::{Figure, FigureKind};
 pub use security::Security;
 pub use server::{Running, Server};
 pub use settings::{Limits, MetricsAddress, Probe, ServerSettings, Timeouts};
+pub use tls::{TlsError, TlsFiles};

@@ -11,6 +11,7 @@ use crate::api::Models;
 use crate::cors::CorsSettings;
 use crate::credentials::Credentials;
 use crate::metrics::Figure;
+use crate::tls::TlsFiles;
 
 /// Health and metrics of a store.
 pub trait Probe: Send + Sync {
@@ -45,6 +46,8 @@ pub struct ServerSettings {
     pub allowed_hosts: Vec<String>,
     /// Web pages of other origins that may call the model API.
     pub cors: CorsSettings,
+    /// Certificate and key for HTTPS; `None` serves plain HTTP. The server follows changes of the files.
+    pub tls: Option<TlsFiles>,
     /// Separate address for `/metrics`, which then needs no credentials.
     pub metrics_address: Option<MetricsAddress>,
     /// Region that signatures must be made for and that the health message names.
@@ -104,6 +107,8 @@ pub struct Limits {
 /// Timeouts of all waits.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeouts {
+    /// Wait for a complete TLS handshake.
+    pub handshake: Duration,
     /// Wait for the next request on a connection, and for its complete head.
     pub idle: Duration,
     /// Wait for a complete body.
@@ -128,6 +133,7 @@ impl Default for ServerSettings {
             port: 8000,
             allowed_hosts: Vec::new(),
             cors: CorsSettings::default(),
+            tls: None,
             metrics_address: None,
             region: "us-east-1".to_owned(),
             credentials: Credentials::default(),
@@ -161,6 +167,7 @@ impl Default for Limits {
 impl Default for Timeouts {
     fn default() -> Self {
         Self {
+            handshake: Duration::from_secs(10),
             idle: Duration::from_secs(60),
             body: Duration::from_secs(30),
             write: Duration::from_secs(30),

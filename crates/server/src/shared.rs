@@ -17,6 +17,7 @@ use crate::metrics::Metrics;
 use crate::security::Security;
 use crate::settings::{Limits, Probe, ServerSettings, Timeouts};
 use crate::sigv4::Verifier;
+use crate::tls::Tls;
 
 /// State of a running server.
 pub(crate) struct Shared {
@@ -28,6 +29,8 @@ pub(crate) struct Shared {
     pub(crate) security: Security,
     pub(crate) hosts: Hosts,
     pub(crate) cors: Cors,
+    /// `None` if the port speaks plain HTTP.
+    pub(crate) tls: Option<Tls>,
     /// Set if metrics have a separate port.
     pub(crate) has_metrics_address: bool,
     pub(crate) limits: Limits,
@@ -52,7 +55,7 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(
         settings: ServerSettings,
-        (hosts, cors): (Hosts, Cors),
+        (hosts, cors, tls): (Hosts, Cors, Option<Tls>),
         execute: Arc<dyn Execute>,
         probe: Option<Arc<dyn Probe>>,
     ) -> Self {
@@ -82,6 +85,7 @@ impl Shared {
             security,
             hosts,
             cors,
+            tls,
             has_metrics_address,
             limits,
             timeouts,

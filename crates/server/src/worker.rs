@@ -16,6 +16,7 @@ use crate::accept::{Accepted, Acceptor};
 use crate::api;
 use crate::connection;
 use crate::shared::Shared;
+use crate::tls;
 
 pub(crate) struct Worker {
     pub(crate) connections: UnboundedReceiver<Accepted>,
@@ -34,6 +35,7 @@ fn run(runtime: &Runtime, worker: Worker, acceptor: Option<Acceptor>) -> usize {
         if let Some(acceptor) = acceptor {
             tokio::spawn(acceptor.run(worker.stopping.clone()));
             tokio::spawn(api::accepted::watch(worker.shared.clone(), worker.stopping.clone()));
+            tokio::spawn(tls::watch(worker.shared.clone(), worker.stopping.clone()));
             tokio::spawn(api::cascades::resume(worker.shared.clone(), worker.stopping.clone()));
         }
         worker.run().await

@@ -169,5 +169,7 @@ fn lists_come_from_flags_variables_and_arrays() {
         resolve(&Case { flags: &origins, environment: &[("KEYFORM_CORS_CREDENTIALS", "1")], file: "" }).unwrap();
     assert_eq!(config.cors_origin.join(" "), "https://a.test https://*.b.test http://c.test:1");
     assert!(config.cors_credentials);
+    assert_eq!(refusal(&["--tls-cert", "c"], &[], ""), "--tls-cert needs the private key: pass --tls-key with it");
+    assert_eq!(refusal(&["--tls-key", "k"], &[], ""), "--tls-key needs the certificate: pass --tls-cert with it");
     assert!(refusal(&["--metrics-host", "0.0.0.0"], &[], "").contains("--metrics-port"));
 }

@@ -10,3 +10,4 @@ mod http;
 mod signatures;
 mod start_stop;
 mod support;
+mod tls;
