@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 BINARY = os.environ.get("KEYFORM_BINARY", "keyform")
-READY = re.compile(r"http://[^\s:]+:(\d+)|http://\[[0-9a-f:]+\]:(\d+)")
+READY = re.compile(r"https?://[^\s:]+:(\d+)|https?://\[[0-9a-f:]+\]:(\d+)")
 
 
 class Server:

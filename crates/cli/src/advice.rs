@@ -73,6 +73,10 @@ fn starting(error: &StartError) -> Option<String> {
             Some("pass the token key with --jwt-key-file".to_owned())
         }
         StartError::AllowedHost { .. } => Some("correct --allowed-host".to_owned()),
+        StartError::CorsOrigin { .. } | StartError::CorsCredentials | StartError::CorsDevelopment => {
+            Some("correct --cors-origin and --cors-credentials".to_owned())
+        }
+        StartError::Tls(_) => Some("correct --tls-cert and --tls-key".to_owned()),
         StartError::PortInUse { .. } => Some("choose the port with --port".to_owned()),
         StartError::Unprotected { .. } | StartError::UnknownHost { .. } | StartError::Io { .. } => None,
     }

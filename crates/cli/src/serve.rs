@@ -12,7 +12,9 @@ use clap::ArgMatches;
 use keyform::StoreError;
 use keyform::flow::{Host, Tables, TokenKeys};
 use keyform::runtime::run::Runner;
-use keyform::server::{Credentials, Limits, MetricsAddress, Models, Running, Server, ServerSettings, Timeouts};
+use keyform::server::{
+    CorsSettings, Credentials, Limits, MetricsAddress, Models, Running, Server, ServerSettings, Timeouts, TlsFiles,
+};
 use keyform::{Database, Encryption, Execute, Ground, ModelFiles, OpenError, Options, Reload, SystemWorld};
 use keyform_check::Checked;
 use keyform_check::check::Target;
@@ -30,6 +32,8 @@ use crate::{files, logging, open_store, output, signals, systems};
 /// Event of the main thread.
 enum Event {
     Signal,
+    /// SIGHUP: load the certificate again.
+    Hangup,
     Stopped(usize),
 }
 
@@ -74,7 +78,9 @@ pub(crate) fn run(config: &Config, request: &Request) -> Result<(), Failure> {
     logging::start(config);
     let folder = files::folder(config, &request.models)?;
     let (sender, events) = mpsc::channel();
-    signals::watch(sender.clone(), || Event::Signal)?;
+    // Without TLS, SIGHUP keeps its default effect.
+    let hangup = config.tls_cert.is_some().then_some((|| Event::Hangup) as fn() -> Event);
+    signals::watch(sender.clone(), || Event::Signal, hangup)?;
     let stopped = move |cut_off| sender.send(Event::Stopped(cut_off)).is_ok();
     if config.is_embedded() {
         let database = open(config)?;
@@ -305,6 +311,12 @@ fn wait(events: &Receiver<Event>, running: Running, stopped: impl FnOnce(usize) 
     let mut running = Some((running, stopped));
     while let Ok(event) = events.recv() {
         match (event, running.take()) {
+            (Event::Hangup, current) => {
+                if let Some((current, _)) = &current {
+                    current.reload_certificate();
+                }
+                running = current;
+            }
             (Event::Signal, Some((running, stopped))) => {
                 tracing::info!("stopping: waiting for running requests");
                 thread::spawn(move || stopped(running.stop()));
@@ -367,6 +379,12 @@ fn settings(config: &Config, models: Models, token_keys: TokenKeys) -> Result<Se
         host: config.host.clone(),
         port: config.port,
         allowed_hosts: config.allowed_host.clone(),
+        cors: CorsSettings { origins: config.cors_origin.clone(), credentials: config.cors_credentials },
+        tls: config
+            .tls_cert
+            .clone()
+            .zip(config.tls_key.clone())
+            .map(|(certificate, key)| TlsFiles { certificate, key }),
         metrics_address: config.metrics_port.map(|port| MetricsAddress {
             host: config.metrics_host.clone().unwrap_or_else(|| "127.0.0.1".to_owned()),
             port,

@@ -1,6 +1,6 @@
 //! HTTP server for a database and for models: settings, access keys, limits.
 
 pub use keyform_server::{
-    Credentials, CredentialsError, Limits, MetricsAddress, Models, Running, Served, Server, ServerSettings, StartError,
-    Timeouts,
+    CorsSettings, Credentials, CredentialsError, Limits, MetricsAddress, Models, Running, Served, Server,
+    ServerSettings, StartError, Timeouts, TlsError, TlsFiles,
 };

@@ -17,6 +17,7 @@ use http_body_util::BodyExt as _;
 use hyper::HeaderMap;
 use hyper::body::{Body as _, Incoming};
 use hyper::header::CONTENT_ENCODING;
+use hyper::http::request::Parts;
 use keyform_core::Error;
 use keyform_core::error::access;
 use keyform_core::world::timeout;
@@ -52,6 +53,8 @@ pub(crate) enum BodyError {
 pub(crate) struct Body {
     bytes: Bytes,
     share: Option<Share>,
+    /// Share of the [`ConnectionBudget`].
+    _of_connection: Option<Share>,
 }
 
 /// Limit on the bytes of large bodies in memory at one time.
@@ -59,6 +62,11 @@ pub(crate) struct Budget {
     shares: Arc<Semaphore>,
     total: u32,
 }
+
+/// Limit on the bytes of small bodies of one connection. Only HTTP/2 connections have it, because they carry several
+/// requests at a time.
+#[derive(Clone)]
+pub(crate) struct ConnectionBudget(pub(crate) Arc<Budget>);
 
 /// Part of the budget, released on drop.
 #[derive(Debug)]
@@ -92,24 +100,32 @@ pub(crate) fn may_be_large(body: &Incoming) -> bool {
 }
 
 /// Reads a body to its end.
-pub(crate) async fn read(headers: &HeaderMap, body: Incoming, shared: &Shared) -> Result<Body, BodyError> {
+pub(crate) async fn read(head: &Parts, body: Incoming, shared: &Shared) -> Result<Body, BodyError> {
     let bytes_max = shared.limits.body_bytes_max;
     if body.size_hint().lower() > bytes_max as u64 {
         return Err(BodyError::TooLarge);
     }
     // Memory to reserve: the announced length, or the maximum if the length is unknown or the body is compressed.
-    let announced = body.size_hint().exact().filter(|_| encoding(headers).is_none());
+    let announced = body.size_hint().exact().filter(|_| encoding(&head.headers).is_none());
     let bytes = announced.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(bytes_max);
-    let collecting = collect(body, bytes, shared);
+    let collecting = async {
+        // The share is acquired before the first one of the large budget, and never while holding that: no deadlock.
+        let of_connection = match head.extensions.get::<ConnectionBudget>() {
+            Some(budget) if !body.is_end_stream() => Some(budget.0.take(bytes.min(SMALL_BYTES_MAX)).await),
+            _ => None,
+        };
+        let (bytes, share) = collect(body, bytes, shared).await?;
+        Ok(Body { bytes, share, _of_connection: of_connection })
+    };
     timeout(&*shared.world, shared.timeouts.body, collecting).await.unwrap_or(Err(BodyError::TooSlow))
 }
 
-async fn collect(mut body: Incoming, bytes: usize, shared: &Shared) -> Result<Body, BodyError> {
+async fn collect(mut body: Incoming, bytes: usize, shared: &Shared) -> Result<(Bytes, Option<Share>), BodyError> {
     let bytes_max = shared.limits.body_bytes_max;
-    let Some(first) = next(&mut body).await? else { return Ok(Body { bytes: Bytes::new(), share: None }) };
+    let Some(first) = next(&mut body).await? else { return Ok((Bytes::new(), None)) };
     if body.is_end_stream() {
         let small = first.len() <= bytes_max;
-        return if small { Ok(Body { bytes: first, share: None }) } else { Err(BodyError::TooLarge) };
+        return if small { Ok((first, None)) } else { Err(BodyError::TooLarge) };
     }
     let announced = usize::try_from(body.size_hint().lower()).unwrap_or(bytes_max);
     let mut all = Vec::with_capacity(first.len() + announced.min(SMALL_BYTES_MAX));
@@ -123,7 +139,7 @@ async fn collect(mut body: Incoming, bytes: usize, shared: &Shared) -> Result<Bo
         }
         match next(&mut body).await? {
             Some(piece) => all.extend_from_slice(&piece),
-            None => return Ok(Body { bytes: Bytes::from(all), share }),
+            None => return Ok((Bytes::from(all), share)),
         }
     }
     Err(BodyError::TooLarge)
@@ -161,7 +177,7 @@ pub(crate) async fn unpack(headers: &HeaderMap, body: Body, shared: &Shared) -> 
     if body.bytes.len() <= QUICK_PACKED_BYTES_MAX {
         let small = gunzip(&body.bytes, 4 * body.bytes.len(), bytes_max.min(SMALL_BYTES_MAX));
         if let Some(bytes) = small.map_err(|_| unreadable())? {
-            return Ok(Body { bytes: Bytes::from(bytes), share: body.share });
+            return Ok(Body { bytes: Bytes::from(bytes), ..body });
         }
     }
     let bytes = measured(body.bytes.clone(), shared).await?.map_err(|_| unreadable())?;
@@ -180,13 +196,13 @@ async fn measured(packed: Bytes, shared: &Shared) -> Result<io::Result<Option<us
 
 /// Decompresses a body of known output size.
 async fn unpack_measured(body: Body, bytes: usize, shared: &Shared) -> Result<Option<Body>, Error> {
-    let Body { bytes: packed, share } = body;
+    let Body { bytes: packed, share, _of_connection } = body;
     let share = match share {
         None if bytes > SMALL_BYTES_MAX => Some(shared.large_bodies.take(bytes).await),
         share => share,
     };
     let unpacked = work::on_blocking_thread(move || gunzip(&packed, bytes, bytes)).await?;
-    Ok(unpacked.ok().flatten().map(|bytes| Body { bytes: Bytes::from(bytes), share }))
+    Ok(unpacked.ok().flatten().map(|bytes| Body { bytes: Bytes::from(bytes), share, _of_connection }))
 }
 
 /// Returns the decompressed size, or `None` if it exceeds the limit.

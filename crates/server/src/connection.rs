@@ -1,4 +1,4 @@
-//! Serves one connection: HTTP/1 until the client closes, a timeout passes or the server stops, then live reads after
+//! Serves one connection, after a TLS handshake if configured: HTTP/2 if negotiated, otherwise HTTP/1 until the client closes, a timeout passes or the server stops, then live reads after
 //! an upgrade.
 
 use std::pin::pin;
@@ -11,16 +11,20 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use keyform_core::world::timeout;
 use keyform_flow::Client;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
+use tokio_rustls::server::TlsStream;
 
 use crate::api::live::Upgrade;
+use crate::http2;
 use crate::route;
 use crate::shared::Shared;
 use crate::stall::Stall;
-use crate::stream::Stream;
+use crate::stream::{Presence, Stream};
 use crate::strict::Strict;
 use crate::timer::Timer;
+use crate::tls::{self, Tls};
 
 /// Maximum read buffer of a connection.
 const BUFFER_BYTES_MAX: usize = 256 * 1024;
@@ -35,6 +39,38 @@ pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>, mut stopping: 
     };
     let stream = Stream::new(stream);
     let presence = stream.presence(shared.world.clone());
+    let Some(tls) = &shared.tls else { return serve_http1(stream, client, presence, shared, stopping).await };
+    let shaken = shake(tls, stream, &shared, &mut stopping).await;
+    let Some(stream) = shaken else { return };
+    if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
+        let stream = Stall::new(stream, shared.timeouts.write, shared.world.clone());
+        http2::serve(stream, client, shared, stopping).await;
+    } else {
+        serve_http1(stream, client, presence, shared, stopping).await;
+    }
+}
+
+/// Performs the handshake. A server that stops waits only for one in transit.
+async fn shake(
+    tls: &Tls,
+    stream: Stream,
+    shared: &Shared,
+    stopping: &mut watch::Receiver<bool>,
+) -> Option<TlsStream<Stream>> {
+    let mut shaking = pin!(tls::shake(tls, stream, shared));
+    tokio::select! {
+        shaken = shaking.as_mut() => shaken,
+        () = stopped(stopping) => timeout(&*shared.world, shared.timeouts.linger, shaking).await.unwrap_or_default(),
+    }
+}
+
+async fn serve_http1<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    stream: S,
+    client: Client,
+    presence: Presence,
+    shared: Arc<Shared>,
+    mut stopping: watch::Receiver<bool>,
+) {
     let (timeouts, world) = (shared.timeouts, shared.world.clone());
     let upgrade = Upgrade::new(stopping.clone());
     let next = upgrade.clone();
@@ -70,7 +106,8 @@ pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>, mut stopping: 
     }
 }
 
-async fn stopped(stopping: &mut watch::Receiver<bool>) {
+/// Completes when the server stops.
+pub(crate) async fn stopped(stopping: &mut watch::Receiver<bool>) {
     // A closed channel also means that the server stops.
     drop(stopping.wait_for(|stopping| *stopping).await);
 }

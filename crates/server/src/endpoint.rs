@@ -27,7 +27,7 @@ pub(crate) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> 
         let (status, answer) = refuse(&error, &mut seen);
         return reply::closing(finish(shared, status, answer, wish, &seen).await);
     }
-    let body = match body::read(&head.headers, body, shared).await {
+    let body = match body::read(&head, body, shared).await {
         Ok(body) => body,
         Err(refused) => return unread(shared, &refused, wish, seen).await,
     };

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 
+use crate::tls::TlsError;
+
 /// Reason why a server did not start.
 #[derive(Debug)]
 pub enum StartError {
@@ -24,6 +26,17 @@ pub enum StartError {
         /// The rejected entry, as configured.
         name: String,
     },
+    /// An entry of [`CorsSettings::origins`](crate::CorsSettings::origins) is not an origin.
+    CorsOrigin {
+        /// The rejected entry, as configured.
+        text: String,
+    },
+    /// CORS credentials are allowed for all origins, or for none.
+    CorsCredentials,
+    /// All origins are allowed in development mode.
+    CorsDevelopment,
+    /// The certificate or its key cannot be used.
+    Tls(TlsError),
     /// Another process uses the port.
     PortInUse {
         /// Requested listen address.
@@ -67,6 +80,17 @@ impl fmt::Display for StartError {
             Self::AllowedHost { name } => {
                 write!(f, "{name:?} is not a host name: an allowed host is a name or an address without a port, such as keyform.test")
             }
+            Self::CorsOrigin { text } => write!(
+                f,
+                "{text:?} is not an origin: a CORS origin is a scheme, a host and a port if it is not the default, such as https://app.example.com, https://*.example.com or http://localhost:5173, without a path"
+            ),
+            Self::CorsCredentials => {
+                f.write_str("CORS credentials need a list of origins, without `*`: name the origins of your web pages")
+            }
+            Self::CorsDevelopment => f.write_str(
+                "the CORS origin `*` would let every web page use a server in development mode: name the origins of your web pages, or configure a token key",
+            ),
+            Self::Tls(error) => error.fmt(f),
             Self::PortInUse { address } => write!(
                 f,
                 "port {} of {} is in use: stop the program that has it, or choose another port (0 takes a free one)",
@@ -85,6 +109,7 @@ impl std::error::Error for StartError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Io { source, .. } => Some(source),
+            Self::Tls(error) => error.source(),
             _ => None,
         }
     }

@@ -4,15 +4,21 @@
 //! 1. Exactly one `Host` header that parses, equal to the host of an absolute request target. Otherwise 400.
 //! 2. A host that the server answers for ([`Hosts`](crate::allowed_hosts::Hosts)). Otherwise 421.
 //! 3. In development mode only the origin distinguishes the developer's page from any other, so foreign origins get
-//! 403. With credentials or tokens, browsers attach nothing automatically, and pages of any origin may call.
+//! 403. With credentials or tokens, browsers attach nothing automatically, and pages of any origin may send calls; only
+//! [`Cors`] lets them read the answers.
+//! 4. Browsers let pages of any origin read from a WebSocket, so a handshake must come from a page of the same origin
+//! as the server or one that [`Cors`] allows. Otherwise 403.
 //!
 //! SDKs and `curl` send no `Origin` and pass.
 
 use hyper::header::{HOST, ORIGIN};
+use hyper::http::HeaderValue;
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Request, StatusCode, Version};
 
 use crate::allowed_hosts::{HostName, Hosts};
+use crate::api::live;
+use crate::cors::Cors;
 use crate::reply::{self, Reply};
 use crate::security::Security;
 
@@ -29,6 +35,8 @@ pub(crate) enum Refusal {
     ForeignHost(HostName),
     /// A web page of another site sent the request.
     ForeignPage,
+    /// A web page of another origin sent a WebSocket handshake.
+    ForeignSocket,
 }
 
 impl Refusal {
@@ -43,8 +51,11 @@ impl Refusal {
                 "This server does not accept requests for {host}: use localhost, or add {host} to its allowed hosts"
             ),
             Self::ForeignPage => "A web page of another site sent this request, which a server in development mode \
-                rejects: open the page from localhost, add the page's host to the allowed hosts, or configure \
-                credentials and a token key"
+                rejects: open the page from localhost, add the page's host to the allowed hosts, add its origin to \
+                the CORS origins, or configure credentials and a token key"
+                .to_owned(),
+            Self::ForeignSocket => "A web page of another origin may not follow live reads of this server: add the \
+                page's origin to the CORS origins"
                 .to_owned(),
         };
         reply::closing(reply::refusal(self.status(), &message))
@@ -54,17 +65,28 @@ impl Refusal {
         match self {
             Self::NoHost | Self::TwoHosts | Self::MalformedHost | Self::TwoNames => StatusCode::BAD_REQUEST,
             Self::ForeignHost(_) => StatusCode::MISDIRECTED_REQUEST,
-            Self::ForeignPage => StatusCode::FORBIDDEN,
+            Self::ForeignPage | Self::ForeignSocket => StatusCode::FORBIDDEN,
         }
     }
 }
 
-/// Checks the host and, in development mode, the origin.
-pub(crate) fn check<Body>(hosts: &Hosts, security: Security, request: &Request<Body>) -> Result<(), Refusal> {
+/// Checks the host, and the origin where the server depends on it.
+pub(crate) fn check<Body>(
+    hosts: &Hosts,
+    cors: &Cors,
+    security: Security,
+    request: &Request<Body>,
+) -> Result<(), Refusal> {
     let host = host_of(request)?;
     check_host(hosts, host, request.uri().path())?;
+    if cors.allows(request) {
+        return Ok(());
+    }
     match security {
         Security::Development => check_origin(hosts, request.headers()),
+        Security::SignedOperations | Security::TokenCalls | Security::Full if live::is_wanted(request) => {
+            check_socket(request.headers())
+        }
         Security::SignedOperations | Security::TokenCalls | Security::Full => Ok(()),
     }
 }
@@ -104,6 +126,29 @@ fn check_origin(hosts: &Hosts, headers: &HeaderMap) -> Result<(), Refusal> {
         None => !headers.get_all("sec-fetch-site").iter().any(|site| site == "cross-site"),
     };
     if own { Ok(()) } else { Err(Refusal::ForeignPage) }
+}
+
+/// Checks that a handshake comes from a program, or from a page of the host and port that it addresses. The scheme may
+/// differ, because a proxy may have removed TLS.
+fn check_socket(headers: &HeaderMap) -> Result<(), Refusal> {
+    let mut origins = headers.get_all(ORIGIN).iter();
+    match (origins.next(), origins.next()) {
+        (None, _) => Ok(()),
+        (Some(origin), None) if is_of_host(origin, headers.get(HOST)) == Some(true) => Ok(()),
+        (Some(_), _) => Err(Refusal::ForeignSocket),
+    }
+}
+
+/// Returns whether an origin has the host and the port of a `Host` header; `None` if either is malformed.
+fn is_of_host(origin: &HeaderValue, host: Option<&HeaderValue>) -> Option<bool> {
+    let (origin, host) = (origin.to_str().ok()?, host?.to_str().ok()?);
+    let (scheme, authority) = origin.split_once("://")?;
+    let default = if scheme == "https" { "443" } else { "80" };
+    let port = |authority: &str| {
+        let (_, port) = authority.rsplit_once(':').unwrap_or_default();
+        if port.is_empty() || port.contains(']') { default.to_owned() } else { port.to_owned() }
+    };
+    Some(host_of_origin(origin)? == HostName::of_authority(host)? && port(authority) == port(host))
 }
 
 /// Returns the host of a web origin; `null` and non-web origins have none.

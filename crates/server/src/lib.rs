@@ -5,9 +5,10 @@
 //! 1. [`Server::bind`] opens the port and [`Server::start`] starts the workers, each a thread with its own runtime
 //!    (`worker`).
 //! 2. `accept` hands each connection to a worker within the limits of `admission` and [`descriptors`]; `overflow`
-//!    refuses the others. `connection` serves HTTP on it, with a timeout for every wait. `strict` and `framing` reject
+//!    refuses the others. `connection` serves HTTP on it, after a handshake of `tls` and over `http2` if configured and
+//!    negotiated, with a timeout for every wait. `strict` and `framing` reject
 //!    requests whose end is ambiguous.
-//! 3. `gate` rejects foreign hosts and foreign web pages; [`Security`] determines the required credentials. `route`
+//! 3. `gate` rejects foreign hosts and foreign web pages, except those that `cors` allows; [`Security`] determines the required credentials. `route`
 //!    sends `POST /` to the `endpoint` and answers the paths for probes and metrics.
 //! 4. `body` reads and decompresses the body; [`Credentials`] and `sigv4` authenticate the request.
 //! 5. `endpoint` decodes the operation, executes it and encodes the answer; `work` selects the thread.
@@ -23,16 +24,19 @@ mod allowed_hosts;
 mod api;
 mod body;
 mod connection;
+mod cors;
 mod credentials;
 pub mod descriptors;
 mod endpoint;
 mod error;
 mod framing;
 mod gate;
+mod http2;
 mod identity;
 mod metrics;
 mod metrics_port;
 mod observe;
+mod open_streams;
 mod overflow;
 mod queue;
 mod reply;
@@ -48,10 +52,12 @@ mod stall;
 mod stream;
 mod strict;
 mod timer;
+mod tls;
 mod work;
 mod worker;
 
 pub use api::{Difference, Models, Served, openapi};
+pub use cors::CorsSettings;
 pub use credentials::{Credentials, CredentialsError, generate as generate_credentials};
 pub use error::StartError;
 pub use identity::{Issuer, IssuerError};
@@ -59,3 +65,4 @@ pub use metrics::{Figure, FigureKind};
 pub use security::Security;
 pub use server::{Running, Server};
 pub use settings::{Limits, MetricsAddress, Probe, ServerSettings, Timeouts};
+pub use tls::{TlsError, TlsFiles};

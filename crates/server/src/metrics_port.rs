@@ -23,6 +23,7 @@ use tokio::task::JoinSet;
 
 use crate::allowed_hosts::Hosts;
 use crate::connection::HEAD_BYTES_MAX;
+use crate::cors::Cors;
 use crate::gate;
 use crate::reply::{self, Reply};
 use crate::route;
@@ -98,7 +99,7 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>, hosts: Arc<Hosts>) {
 
 async fn answer(shared: &Shared, hosts: &Hosts, request: &Request<Incoming>) -> Reply {
     // Metrics are read-only and a page of another site cannot read the response, so checking the host is sufficient.
-    if let Err(refusal) = gate::check(hosts, Security::Full, request) {
+    if let Err(refusal) = gate::check(hosts, &Cors::default(), Security::Full, request) {
         return refusal.reply();
     }
     match request.uri().path() {

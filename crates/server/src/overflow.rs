@@ -2,6 +2,8 @@
 //!
 //! An orchestrator would kill a busy process if its liveness probe got no answer. A few connections beyond the limit
 //! are therefore read up to the head of their first request, and `/healthz` and `/readyz` are answered.
+//!
+//! With TLS the connection is only closed: handshakes beyond the limit would cost more than the connections it admits.
 
 use std::collections::VecDeque;
 use std::io::{self, Read as _, Write as _};
@@ -39,6 +41,9 @@ impl Overflow {
     /// Refuses a connection in the background.
     pub(crate) fn refuse(&mut self, stream: TcpStream, refusal: Refusal) {
         self.shared.metrics.record_refused(refusal);
+        if self.shared.tls.is_some() {
+            return;
+        }
         self.waiting.retain(|waiting| !waiting.is_closed());
         if self.waiting.len() >= WAITING_MAX {
             self.waiting.pop_front();
@@ -52,6 +57,9 @@ impl Overflow {
     /// Refuses a connection and waits until it is closed.
     pub(crate) async fn refuse_and_wait(&self, stream: TcpStream, refusal: Refusal) {
         self.shared.metrics.record_refused(refusal);
+        if self.shared.tls.is_some() {
+            return;
+        }
         let (_waiting, hurry) = oneshot::channel();
         respond(stream, refusal, &self.shared, PATIENCE_IN_LINE, hurry).await;
     }

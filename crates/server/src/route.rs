@@ -27,11 +27,23 @@ use crate::shared::Shared;
 
 /// Answers any request. While the server stops, the response closes the connection.
 pub(crate) async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Reply, Infallible> {
-    let reply = match gate::check(&shared.hosts, shared.security, &request) {
+    let reply = match gate::check(&shared.hosts, &shared.cors, shared.security, &request) {
+        Ok(()) if is_of_models(request.uri().path()) => shared_with_pages(&shared, request).await,
         Ok(()) => route(&shared, request).await,
         Err(refusal) => refusal.reply(),
     };
     Ok(if shared.is_stopping() { reply::closing(reply) } else { reply })
+}
+
+/// Answers a request for the model API, which web pages of other origins may send.
+async fn shared_with_pages(shared: &Arc<Shared>, request: Request<Incoming>) -> Reply {
+    let origin = shared.cors.allowed_origin(request.headers());
+    let mut reply = match shared.cors.preflight(&request) {
+        Some(reply) => reply,
+        None => route(shared, request).await,
+    };
+    shared.cors.share(origin, &mut reply);
+    reply
 }
 
 async fn route(shared: &Arc<Shared>, request: Request<Incoming>) -> Reply {
@@ -48,7 +60,8 @@ async fn route(shared: &Arc<Shared>, request: Request<Incoming>) -> Reply {
     }
 }
 
-fn is_of_models(path: &str) -> bool {
+/// Returns whether a path belongs to the model API.
+pub(crate) fn is_of_models(path: &str) -> bool {
     path == "/v1" || path.starts_with("/v1/")
 }
 

@@ -11,12 +11,14 @@ use tokio::sync::{mpsc, watch};
 
 use crate::accept::Acceptor;
 use crate::allowed_hosts::{HostName, Hosts};
+use crate::cors::Cors;
 use crate::descriptors;
 use crate::error::StartError;
 use crate::metrics_port::MetricsPort;
 use crate::security::Security;
 use crate::settings::{MetricsAddress, Probe, ServerSettings};
 use crate::shared::Shared;
+use crate::tls::Tls;
 use crate::worker::{self, Worker};
 
 /// Listen backlog: connections that may wait to be accepted.
@@ -40,6 +42,8 @@ pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
     hosts: Hosts,
+    cors: Cors,
+    tls: Option<Tls>,
     metrics: Option<MetricsPort>,
     settings: ServerSettings,
 }
@@ -48,16 +52,18 @@ impl Server {
     /// Opens the port. Connections are queued until the server is started.
     ///
     /// # Errors
-    /// The port is in use, the host is unknown, or the [`Security`] mode does not permit the configuration: a public
+    /// The port is in use, the host is unknown, the certificate cannot be used, or the [`Security`] mode does not permit the configuration: a public
     /// address in development mode, or explicitly requested models that could not be called.
     pub fn bind(settings: ServerSettings) -> Result<Self, StartError> {
         let allowed = allowed_hosts(&settings)?;
         let security = Security::of(&settings);
+        let cors = Cors::new(&settings, security)?;
+        let tls = settings.tls.clone().map(Tls::load).transpose().map_err(StartError::Tls)?;
         let (listener, address) = open(&settings.host, settings.port, |address| security.check(&settings, address))?;
         let hosts = Hosts::new(&settings.host, &allowed, !security.has_credentials() && address.ip().is_loopback());
         let metrics =
             settings.metrics_address.as_ref().map(|address| metrics_port(address, &allowed, security)).transpose()?;
-        Ok(Self { listener, address, hosts, metrics, settings })
+        Ok(Self { listener, address, hosts, cors, tls, metrics, settings })
     }
 
     /// Returns the bound address with the actual port.
@@ -71,10 +77,10 @@ impl Server {
     /// # Errors
     /// A thread cannot be created.
     pub fn start(self, execute: Arc<dyn Execute>, probe: Option<Arc<dyn Probe>>) -> Result<Running, StartError> {
-        let Self { listener, address, hosts, metrics, mut settings } = self;
+        let Self { listener, address, hosts, cors, tls, metrics, mut settings } = self;
         settings.limits.connections_max = descriptors::connections_max(settings.limits.connections_max);
         let workers = settings.workers.max(1);
-        let shared = Arc::new(Shared::new(settings, hosts, execute, probe));
+        let shared = Arc::new(Shared::new(settings, (hosts, cors, tls), execute, probe));
         let (stop, stopping) = watch::channel(false);
         let (senders, receivers): (Vec<_>, Vec<_>) = (0..workers).map(|_| mpsc::unbounded_channel()).unzip();
         let mut acceptor = Some(Acceptor::new(listener, senders, shared.clone()));
@@ -115,12 +121,24 @@ impl Running {
 
     /// Returns the URL for clients; an unspecified address is replaced by loopback.
     pub fn url(&self) -> String {
-        url_of(self.address)
+        url_of(self.scheme(), self.address)
     }
 
     /// Returns the URL of the metrics, if they have a separate port.
     pub fn metrics_url(&self) -> Option<String> {
-        self.metrics_address.map(|address| format!("{}/metrics", url_of(address)))
+        self.metrics_address.map(|address| format!("{}/metrics", url_of("http", address)))
+    }
+
+    /// Loads the certificate and its key again, as the server does by itself when the files change. Logs a warning and
+    /// keeps the current pair if the new one cannot be used. Does nothing without TLS.
+    pub fn reload_certificate(&self) {
+        if let Some(tls) = &self.shared.tls {
+            tls.reload();
+        }
+    }
+
+    fn scheme(&self) -> &'static str {
+        if self.shared.tls.is_some() { "https" } else { "http" }
     }
 
     /// Returns whether the server accepts DynamoDB operations at `POST /`.
@@ -158,13 +176,13 @@ impl std::fmt::Debug for Running {
     }
 }
 
-fn url_of(mut address: SocketAddr) -> String {
+fn url_of(scheme: &str, mut address: SocketAddr) -> String {
     match address {
         SocketAddr::V4(ref mut v4) if v4.ip().is_unspecified() => v4.set_ip(std::net::Ipv4Addr::LOCALHOST),
         SocketAddr::V6(ref mut v6) if v6.ip().is_unspecified() => v6.set_ip(std::net::Ipv6Addr::LOCALHOST),
         _ => {}
     }
-    format!("http://{address}")
+    format!("{scheme}://{address}")
 }
 
 fn allowed_hosts(settings: &ServerSettings) -> Result<Vec<HostName>, StartError> {

@@ -8,9 +8,11 @@ use keyform_core::execute::BoxFuture;
 use keyform_flow::TokenKeys;
 
 use crate::api::Models;
+use crate::cors::CorsSettings;
 use crate::credentials::Credentials;
 use crate::identity::Issuer;
 use crate::metrics::Figure;
+use crate::tls::TlsFiles;
 
 /// Health and metrics of a store.
 pub trait Probe: Send + Sync {
@@ -43,6 +45,10 @@ pub struct ServerSettings {
     pub port: u16,
     /// Host names that requests may use, in addition to loopback names and `host`.
     pub allowed_hosts: Vec<String>,
+    /// Web pages of other origins that may call the model API.
+    pub cors: CorsSettings,
+    /// Certificate and key for HTTPS; `None` serves plain HTTP. The server follows changes of the files.
+    pub tls: Option<TlsFiles>,
     /// Separate address for `/metrics`, which then needs no credentials.
     pub metrics_address: Option<MetricsAddress>,
     /// Region that signatures must be made for and that the health message names.
@@ -104,6 +110,8 @@ pub struct Limits {
 /// Timeouts of all waits.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeouts {
+    /// Wait for a complete TLS handshake.
+    pub handshake: Duration,
     /// Wait for the next request on a connection, and for its complete head.
     pub idle: Duration,
     /// Wait for a complete body.
@@ -127,6 +135,8 @@ impl Default for ServerSettings {
             host: "127.0.0.1".to_owned(),
             port: 8000,
             allowed_hosts: Vec::new(),
+            cors: CorsSettings::default(),
+            tls: None,
             metrics_address: None,
             region: "us-east-1".to_owned(),
             credentials: Credentials::default(),
@@ -161,6 +171,7 @@ impl Default for Limits {
 impl Default for Timeouts {
     fn default() -> Self {
         Self {
+            handshake: Duration::from_secs(10),
             idle: Duration::from_secs(60),
             body: Duration::from_secs(30),
             write: Duration::from_secs(30),

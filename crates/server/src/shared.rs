@@ -12,10 +12,12 @@ use crate::allowed_hosts::Hosts;
 use crate::api::accepted::Unaccepted;
 use crate::api::{Authentication, Models};
 use crate::body::Budget;
+use crate::cors::Cors;
 use crate::metrics::Metrics;
 use crate::security::Security;
 use crate::settings::{Limits, Probe, ServerSettings, Timeouts};
 use crate::sigv4::Verifier;
+use crate::tls::Tls;
 
 /// State of a running server.
 pub(crate) struct Shared {
@@ -26,6 +28,9 @@ pub(crate) struct Shared {
     pub(crate) operations: bool,
     pub(crate) security: Security,
     pub(crate) hosts: Hosts,
+    pub(crate) cors: Cors,
+    /// `None` if the port speaks plain HTTP.
+    pub(crate) tls: Option<Tls>,
     /// Set if metrics have a separate port.
     pub(crate) has_metrics_address: bool,
     pub(crate) limits: Limits,
@@ -50,7 +55,7 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(
         settings: ServerSettings,
-        hosts: Hosts,
+        (hosts, cors, tls): (Hosts, Cors, Option<Tls>),
         execute: Arc<dyn Execute>,
         probe: Option<Arc<dyn Probe>>,
     ) -> Self {
@@ -80,6 +85,8 @@ impl Shared {
             operations,
             security,
             hosts,
+            cors,
+            tls,
             has_metrics_address,
             limits,
             timeouts,

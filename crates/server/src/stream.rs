@@ -33,6 +33,12 @@ impl Stream {
         Self(Arc::new(stream))
     }
 
+    /// Returns the first byte that the client sends, without consuming it; `None` if it closes instead.
+    pub(crate) async fn first_byte(&self) -> io::Result<Option<u8>> {
+        let mut byte = [0];
+        Ok((self.0.peek(&mut byte).await? > 0).then_some(byte[0]))
+    }
+
     pub(crate) fn presence(&self, world: Arc<dyn World>) -> Presence {
         Presence { stream: self.0.clone(), world }
     }

@@ -16,6 +16,7 @@ use crate::accept::{Accepted, Acceptor};
 use crate::api;
 use crate::connection;
 use crate::shared::Shared;
+use crate::tls;
 
 pub(crate) struct Worker {
     pub(crate) connections: UnboundedReceiver<Accepted>,
@@ -37,6 +38,7 @@ fn run(runtime: &Runtime, worker: Worker, acceptor: Option<Acceptor>) -> usize {
             for provider in worker.shared.authentication.providers() {
                 tokio::spawn(provider.clone().run(worker.stopping.clone()));
             }
+            tokio::spawn(tls::watch(worker.shared.clone(), worker.stopping.clone()));
             tokio::spawn(api::cascades::resume(worker.shared.clone(), worker.stopping.clone()));
         }
         worker.run().await

@@ -35,6 +35,10 @@ pub(crate) struct Config {
     pub(crate) host: String,
     pub(crate) port: u16,
     pub(crate) allowed_host: Vec<String>,
+    pub(crate) cors_origin: Vec<String>,
+    pub(crate) cors_credentials: bool,
+    pub(crate) tls_cert: Option<PathBuf>,
+    pub(crate) tls_key: Option<PathBuf>,
     pub(crate) metrics_port: Option<u16>,
     pub(crate) metrics_host: Option<String>,
     pub(crate) data: PathBuf,
@@ -152,6 +156,11 @@ impl Config {
     }
 
     fn refuse_contradictions(&self) -> Result<(), Failure> {
+        match (&self.tls_cert, &self.tls_key) {
+            (Some(_), None) => return Err(Failure::new("--tls-cert needs the private key: pass --tls-key with it")),
+            (None, Some(_)) => return Err(Failure::new("--tls-key needs the certificate: pass --tls-cert with it")),
+            (Some(_), Some(_)) | (None, None) => {}
+        }
         if self.metrics_host.is_some() && self.metrics_port.is_none() {
             return Err(Failure::new(
                 "--metrics-host is the address of the port for metrics: pass --metrics-port with it",
@@ -288,6 +297,10 @@ impl Config {
             host: "127.0.0.1".to_owned(),
             port: 8000,
             allowed_host: Vec::new(),
+            cors_origin: Vec::new(),
+            cors_credentials: false,
+            tls_cert: None,
+            tls_key: None,
             metrics_port: None,
             metrics_host: None,
             data: PathBuf::from("./keyform-data"),

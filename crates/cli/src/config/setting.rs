@@ -31,7 +31,7 @@ impl Setting {
 
     /// Returns whether the value is a list: a repeated flag, or an array in the file.
     pub(crate) fn is_list(&self) -> bool {
-        ["allowed_host", "oidc_issuer", "oidc_audience"].contains(&self.name)
+        ["allowed_host", "cors_origin", "oidc_issuer", "oidc_audience"].contains(&self.name)
     }
 
     /// Returns the name of the environment variable.
@@ -67,6 +67,11 @@ pub(crate) static SETTINGS: &[Setting] = &settings! {
     port, "PORT", "Port to listen on; 0 chooses a free one [default: 8000]", "a port: a number from 0 to 65535", number;
     allowed_host, "NAMES", "Host names that requests may use besides localhost and --host; repeat the flag or \
         separate names with commas", "host names such as keyform.test, separated by commas", names;
+    cors_origin, "ORIGINS", "Origins of web pages that may call /v1 from a browser, such as https://app.example.com, \
+        https://*.example.com or *; repeat the flag or separate origins with commas", "origins such as https://app.example.com, separated by commas", list;
+    cors_credentials, "", "Let pages of --cors-origin send cookies and HTTP authentication", SWITCH, switch;
+    tls_cert, "FILE", "Serve HTTPS with this certificate chain (PEM); needs --tls-key", "a file", some_path;
+    tls_key, "FILE", "Private key of --tls-cert (PEM), readable by its owner only", "a file", some_path;
     metrics_port, "PORT", "Separate port for /metrics, without credentials; 0 chooses a free one", "a port: a number from 0 to 65535", some_number;
     metrics_host, "ADDRESS", "Address or host name of --metrics-port [default: 127.0.0.1]", TEXT, some_text;
     data, "DIRECTORY", "Data directory, created if missing [default: ./keyform-data]", "a directory", path;

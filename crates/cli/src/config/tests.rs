@@ -164,6 +164,13 @@ fn lists_come_from_flags_variables_and_arrays() {
     assert!(refusal(&[], &[], "allowed_host = [1]").contains("is not host names"));
     assert!(refusal(&["--allowed-host", "http://a.test"], &[], "").contains("is not host names"));
     assert!(refusal(&[], &[], "port = [\"1\"]").contains("is not a port"));
+    let origins = ["--cors-origin", "https://a.test", "--cors-origin", "https://*.b.test,http://c.test:1"];
+    let config =
+        resolve(&Case { flags: &origins, environment: &[("KEYFORM_CORS_CREDENTIALS", "1")], file: "" }).unwrap();
+    assert_eq!(config.cors_origin.join(" "), "https://a.test https://*.b.test http://c.test:1");
+    assert!(config.cors_credentials);
+    assert_eq!(refusal(&["--tls-cert", "c"], &[], ""), "--tls-cert needs the private key: pass --tls-key with it");
+    assert_eq!(refusal(&["--tls-key", "k"], &[], ""), "--tls-key needs the certificate: pass --tls-cert with it");
     assert!(refusal(&["--metrics-host", "0.0.0.0"], &[], "").contains("--metrics-port"));
 }
 

@@ -269,7 +269,7 @@ fn client(head: &Parts) -> Client {
 
 async fn read_body(shared: &Arc<Shared>, head: &Parts, body: Incoming) -> Result<Body, Problem> {
     arguments::check_content_type(&head.headers)?;
-    let body = body::read(&head.headers, body, shared).await.map_err(|error| unread(&error))?;
+    let body = body::read(head, body, shared).await.map_err(|error| unread(&error))?;
     let body = body::unpack(&head.headers, body, shared).await;
     body.map_err(|error| match error.code() {
         ErrorCode::RequestTooLarge => unread(&BodyError::TooLarge),

@@ -55,7 +55,7 @@ impl Upgrade {
 }
 
 /// Returns whether a request is a WebSocket handshake for `/v1/{model}/live`.
-pub(crate) fn is_wanted(request: &Request<Incoming>) -> bool {
+pub(crate) fn is_wanted<Body>(request: &Request<Body>) -> bool {
     let path: Vec<&str> = request.uri().path().trim_end_matches('/').split('/').collect();
     matches!(path.as_slice(), ["", "v1", _, "live"]) && has_token(request.headers(), &UPGRADE, "websocket")
 }
