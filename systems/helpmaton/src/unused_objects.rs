@@ -57,7 +57,7 @@ pub async fn sweep(helpmaton: &Helpmaton) -> Result<usize, CallError> {
     let is_due = |entry: &UnusedObject| entry.due_at <= helpmaton.now();
     let mut deleted = 0;
     for entry in helpmaton.model.unused_objects().all().await?.into_iter().filter(is_due) {
-        match delete(helpmaton, &entry.workspace, entry.object_key.expose()).await {
+        match delete(helpmaton, &entry.workspace, entry.object_key.expose().as_str()).await {
             Ok(()) => deleted += 1,
             Err(why) => tracing::warn!(workspace = entry.workspace.as_str(), "cannot delete an unused object: {why}"),
         }
