@@ -116,6 +116,10 @@ fn new_item_with_a_fresh_id_is_not_placed_in_another_scope() {
         |allow: &str| format!("write w(orgId) {{\n allow {allow}\n create Doc {{ author = \"x\" }} else Exists\n}}");
     verdict(&write("public"), &["P01"]);
     verdict(&write("member(orgId)"), &[]);
+    // A guard takes the id, so it names a scope, although the plan of an organisation is for all.
+    let plans = "read plan(orgId) -> Org? select (orgId, plan) allow public\n unscoped Org \"plans are listed\"";
+    verdict(&format!("{plans}\n{}", write("public")), &["P01"]);
+    verdict(&format!("{plans}\n{}", write("member(orgId)")), &[]);
 }
 
 #[test]
