@@ -116,6 +116,10 @@ fn new_item_with_a_fresh_id_is_not_placed_in_another_scope() {
         |allow: &str| format!("write w(orgId) {{\n allow {allow}\n create Doc {{ author = \"x\" }} else Exists\n}}");
     verdict(&write("public"), &["P01"]);
     verdict(&write("member(orgId)"), &[]);
+    // A guard takes the id, so it names a scope, although the plan of an organisation is for all.
+    let plans = "read plan(orgId) -> Org? select (orgId, plan) allow public\n unscoped Org \"plans are listed\"";
+    verdict(&format!("{plans}\n{}", write("public")), &["P01"]);
+    verdict(&format!("{plans}\n{}", write("member(orgId)")), &[]);
 }
 
 #[test]
@@ -387,4 +391,37 @@ fn an_exact_key_binds_a_free_text_before_a_type_without_delimiters() {
     let checked = Checked::read(&model("", "string(1..20)"));
     let finding = checked.diagnostics.iter().find(|finding| finding.code.0 == "P01").expect("P01 is found");
     assert!(format!("{:?}", finding.notes).contains("have the same key"), "{:?}", finding.notes);
+}
+
+#[test]
+fn items_without_a_scope_neither_show_nor_compare_private_fields() {
+    let user = |flag: &str| {
+        format!(
+            "entity User in Docs {{\n key \"USER#{{userId}}\", \"USER\"\n userId: ulid\n phone: string(1..20) {flag}\n name: string(1..20)\n}}\n"
+        )
+    };
+    let of = |flag: &str, pattern: &str, expected: &[&str]| verdict(&format!("{}{pattern}", user(flag)), expected);
+    let clause = "unscoped User \"names are for all\"";
+    for flag in ["personal", "secret"] {
+        of(flag, &format!("read u(userId) -> User? allow public\n {clause}"), &["P10"]);
+        of(flag, &format!("read u(userId) -> User? select (userId, name) allow public\n {clause}"), &[]);
+    }
+    of(
+        "personal",
+        &format!("read n(userId, p: string) -> count User where phone begins p allow public\n {clause}"),
+        &["P10"],
+    );
+    let rename = |result: &str| {
+        format!(
+            "write rename(userId, name){result} {{\n allow public\n {clause}\n update User(userId) {{ name = name }} else No\n}}"
+        )
+    };
+    of("personal", &rename(" -> User"), &["P10"]);
+    of("personal", &rename(""), &[]);
+    of("secret", &rename(" -> User"), &[]);
+    of(
+        "personal",
+        &format!("write drop(userId) -> User {{\n allow public\n {clause}\n delete User(userId)\n}}"),
+        &["P10"],
+    );
 }

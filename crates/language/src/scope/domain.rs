@@ -14,7 +14,7 @@ use crate::schema::{
 };
 use crate::types;
 
-use super::call::caller_parameters;
+use super::call::{caller_parameters, is_tied};
 use super::disjunct::{claim, equality};
 use super::given;
 
@@ -147,6 +147,16 @@ impl<'a> Domains<'a> {
     #[must_use]
     pub fn caller_parameters(&self, guard: usize) -> &BTreeSet<usize> {
         &self.callers.get_or_init(|| caller_parameters(self.model))[guard]
+    }
+
+    /// Returns true if a guard that belongs to the caller has an argument of this domain in the key of its item.
+    #[must_use]
+    pub fn is_guarded(&self, domain: &Domain) -> bool {
+        let guards = self.model.guards.iter().enumerate();
+        guards.filter(|(number, guard)| is_tied(guard, self.caller_parameters(*number))).any(|(_, guard)| {
+            let arguments = guard.keys.iter().filter(|(_, value)| !value.parameters().is_empty());
+            arguments.filter_map(|(field, _)| self.field(guard.entity?, *field)).any(|argument| argument == *domain)
+        })
     }
 
     /// Returns true if every caller has a claim with the name and the type of the field.

@@ -136,7 +136,9 @@ pub(super) fn is_placed(domains: &Domains<'_>, facts: &Facts<'_>, entity: Entity
     let keys = item.key_fields();
     (0..item.fields.len()).map(FieldId).any(|field| {
         let names_scope = match &item.field(field).kind {
-            Type::Ref { entity: target, .. } => target.is_some_and(|target| !is_unscoped(facts.model(), target)),
+            Type::Ref { entity: target, .. } => {
+                target.is_some_and(|target| !is_unscoped(facts.model(), target)) || is_guarded(domains, entity, field)
+            }
             _ => keys.contains(&field),
         };
         let value = action.value_of(field).or_else(|| key_value(action, field)).filter(|value| is_given(value));
@@ -158,6 +160,12 @@ pub(super) fn is_given(value: &Expr) -> bool {
             if matches!(origin, Origin::Parameter(_) | Origin::Let { entity: Some(_), .. } | Origin::Element(_)));
     });
     found
+}
+
+/// Returns true if a guard takes values of this meaning as an argument: they are scopes, even if some of their fields are
+/// for every caller.
+fn is_guarded(domains: &Domains<'_>, entity: EntityId, field: FieldId) -> bool {
+    domains.field(entity, field).is_some_and(|domain| domains.is_guarded(&domain))
 }
 
 /// Returns true if a pattern declares that items of the entity are for every caller.

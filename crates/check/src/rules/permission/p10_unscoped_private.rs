@@ -2,7 +2,8 @@
 
 use crate::check::{Context, Rule};
 use keyform_language::diagnostic::{Code, Diagnostic, Severity};
-use keyform_language::schema::{Field, FieldId, Read, Unscoped};
+use keyform_language::document::ast::Verb;
+use keyform_language::schema::{Action, Entity, ExprKind, Field, Origin, Read, Test, Unscoped, ValuePath, Write};
 
 pub(super) static RULE: Rule = Rule {
     code: Code("P10"),
@@ -15,8 +16,11 @@ pub(super) static RULE: Rule = Rule {
 fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
     for read in &context.model.reads {
         for clause in &read.unscoped {
-            findings.extend(shown(context, read, clause));
+            findings.extend(shown(context, read, clause).or_else(|| searched(context, read, clause)));
         }
+    }
+    for write in &context.model.writes {
+        findings.extend(write.unscoped.iter().filter_map(|clause| returned(context, write, clause)));
     }
 }
 
@@ -25,27 +29,70 @@ fn shown(context: &Context<'_>, read: &Read, clause: &Unscoped) -> Option<Diagno
     if matches!(read.result, keyform_language::schema::Result::Count(..)) {
         return None;
     }
+    let entity = context.model.entity(clause.entity?);
+    let Some(selected) = &read.select else {
+        // `secret` fields are never returned, but an entity that has some must state what every caller sees.
+        let (field, word) = entity.fields.iter().find_map(|field| Some((field, private(field)?)))?;
+        let act = if word == "secret" { "may show" } else { "shows" };
+        return Some(finding(&read.name, act, entity, field, word, clause).help(SELECT));
+    };
+    let is_selected =
+        |field: &&Field| selected.iter().any(|((of, id), _)| context.model.entity(*of).field(*id).name == field.name);
+    let (field, word) = entity.fields.iter().filter(is_selected).find_map(|field| Some((field, private(field)?)))?;
+    Some(finding(&read.name, "shows", entity, field, word, clause).help(SELECT))
+}
+
+const SELECT: &str = "return only public fields, with `select (…)`";
+
+/// Reports the first private field that a read compares for every caller: in `where`, or with a prefix or a range. An
+/// equality with a parameter finds only what the caller knows.
+fn searched(context: &Context<'_>, read: &Read, clause: &Unscoped) -> Option<Diagnostic> {
     let id = clause.entity?;
     let entity = context.model.entity(id);
-    let is_selected = |name: &str| {
-        read.select.as_ref().is_none_or(|selected| {
-            selected.iter().any(|((of, field), _)| context.model.entity(*of).field(*field).name == name)
-        })
-    };
-    let fields = (0..entity.fields.len()).map(|number| entity.field(FieldId(number)));
+    let mut fields = Vec::new();
+    if let Some(filter) = &read.filter {
+        filter.walk(&mut |part| match &part.kind {
+            ExprKind::ValuePath(ValuePath { origin: Origin::Field(of, field), .. }) if *of == id => fields.push(*field),
+            _ => {}
+        });
+    }
+    let ranges = read.parameters.iter().filter(|parameter| !matches!(parameter.test, Test::Equal | Test::In));
+    fields.extend(ranges.filter_map(|parameter| entity.field_named(&parameter.field_name)));
     let (field, word) =
-        fields.filter(|field| is_selected(&field.name)).find_map(|field| Some((field, private(field)?)))?;
-    let message = format!("`{}` shows `{}.{}`, which is `{word}`, to every caller", read.name, entity.name, field.name);
-    let finding = Diagnostic::error(RULE.code, clause.span, message).also(field.name_span, "the field");
-    Some(finding.help("return only public fields, with `select (…)`"))
+        fields.into_iter().map(|field| entity.field(field)).find_map(|field| Some((field, private(field)?)))?;
+    let finding = finding(&read.name, "compares", entity, field, word, clause);
+    Some(finding.help("repeated calls read the value out: remove the comparison, or limit the read to a scope"))
+}
+
+/// Reports a write that returns the stored item of an entity, with its private fields, to every caller.
+fn returned(context: &Context<'_>, write: &Write, clause: &Unscoped) -> Option<Diagnostic> {
+    let id = clause.entity?;
+    let is_stored = |action: &&Action| {
+        action.entity == Some(id) && matches!(action.verb, Verb::Update | Verb::Upsert | Verb::Delete)
+    };
+    let is_returned = write.result.as_ref().is_some_and(|result| result.value == Some(id));
+    if !is_returned || !write.actions().iter().any(is_stored) {
+        return None;
+    }
+    let entity = context.model.entity(id);
+    let fields = entity.fields.iter().filter(|field| field.flags.secret.is_none());
+    let (field, word) = fields.into_iter().find_map(|field| Some((field, private(field)?)))?;
+    let finding = finding(&write.name, "returns", entity, field, word, clause);
+    Some(finding.help(format!("remove `-> {}`: the write then returns nothing", entity.name)))
+}
+
+fn finding(pattern: &str, act: &str, entity: &Entity, field: &Field, word: &str, clause: &Unscoped) -> Diagnostic {
+    let to = if act == "compares" { "for" } else { "to" };
+    let message = format!("`{pattern}` {act} `{}.{}`, which is `{word}`, {to} every caller", entity.name, field.name);
+    Diagnostic::error(RULE.code, clause.span, message).also(field.name_span, "the field")
 }
 
 fn private(field: &Field) -> Option<&'static str> {
     let flags = &field.flags;
-    match (flags.personal, flags.internal) {
-        (Some(_), _) => Some("personal"),
-        (None, Some(_)) => Some("internal"),
-        // `secret` fields are never returned.
-        (None, None) => None,
+    match (flags.personal, flags.internal, flags.secret) {
+        (Some(_), _, _) => Some("personal"),
+        (None, Some(_), _) => Some("internal"),
+        (None, None, Some(_)) => Some("secret"),
+        (None, None, None) => None,
     }
 }
