@@ -5,7 +5,7 @@ use keyform_check::Checked;
 const HEAD: &str = r#"
 model m
 caller orgId: slug(3..20), userId: ulid
-table T {
+table T "teams" {
   key pk, sk
   index byTeam (teamPk, teamSk)
   stream new_and_old

@@ -46,4 +46,5 @@ codes! {
     NO_ALLOW = "N23", "pattern without `allow`";
     ATTRIBUTE = "N24", "index projects an unknown attribute";
     VALUE = "N25", "value does not fit the field";
+    STORE_NAME = "N26", "the store refuses the name of the table";
 }

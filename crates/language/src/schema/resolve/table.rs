@@ -14,6 +14,10 @@ pub(super) fn resolve(names: &Names<'_>, found: &mut Found) -> Vec<Table> {
     names.tables.iter().map(|table| one(*table, found)).collect()
 }
 
+/// Bounds of the length of a table name in the store.
+const STORE_NAME_MIN: usize = 3;
+const STORE_NAME_MAX: usize = 255;
+
 fn one(declared: Declared<'_, ast::Table>, found: &mut Found) -> Table {
     let mut table = empty(declared);
     let mut seen = Seen::default();
@@ -26,8 +30,30 @@ fn one(declared: Declared<'_, ast::Table>, found: &mut Found) -> Table {
         let message = format!("table `{}` has no `key` line", table.name);
         found.add(Diagnostic::error(code::KEY, table.name_span, message).help("write `key pk, sk`, or only `key pk`"));
     }
+    store_name(declared.value, &table, found);
     local_partitions(&mut table);
     table
+}
+
+/// Reports a name that the store refuses, whatever values the variables in it have.
+fn store_name(it: &ast::Table, table: &Table, found: &mut Found) {
+    let literal: String =
+        table.physical.split('{').map(|part| part.split_once('}').map_or(part, |(_, rest)| rest)).collect();
+    let is_whole = !table.physical.contains('{');
+    let is_named = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.');
+    let why = if let Some(letter) = literal.chars().find(|letter| !is_named(*letter)) {
+        format!("contains `{letter}`")
+    } else if is_whole && literal.len() < STORE_NAME_MIN {
+        format!("has {} of at least {STORE_NAME_MIN} characters", literal.len())
+    } else if literal.len() > STORE_NAME_MAX {
+        format!("has {} of at most {STORE_NAME_MAX} characters", literal.len())
+    } else {
+        return;
+    };
+    let place = it.physical.as_ref().map_or(table.name_span, |text| text.span);
+    let message = format!("the store refuses the table name `{}`: it {why}", table.physical);
+    let help = "use 3 to 255 letters, digits, `_`, `-` and `.`: `table Shop \"shop-{stage}\"`";
+    found.add(Diagnostic::warning(code::STORE_NAME, place, message).help(help));
 }
 
 fn empty(declared: Declared<'_, ast::Table>) -> Table {
