@@ -76,6 +76,7 @@ fn starting(error: &StartError) -> Option<String> {
         StartError::CorsOrigin { .. } | StartError::CorsCredentials | StartError::CorsDevelopment => {
             Some("correct --cors-origin and --cors-credentials".to_owned())
         }
+        StartError::TrustedProxy { .. } => Some("correct --trusted-proxy".to_owned()),
         StartError::Tls(_) => Some("correct --tls-cert and --tls-key".to_owned()),
         StartError::PortInUse { .. } => Some("choose the port with --port".to_owned()),
         StartError::Unprotected { .. } | StartError::UnknownHost { .. } | StartError::Io { .. } => None,

@@ -380,6 +380,7 @@ fn settings(config: &Config, models: Models, token_keys: TokenKeys) -> Result<Se
         port: config.port,
         allowed_hosts: config.allowed_host.clone(),
         cors: CorsSettings { origins: config.cors_origin.clone(), credentials: config.cors_credentials },
+        trusted_proxies: config.trusted_proxy.clone(),
         tls: config
             .tls_cert
             .clone()

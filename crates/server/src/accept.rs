@@ -75,7 +75,12 @@ impl Acceptor {
 
 impl Dealer {
     fn hand_over(&mut self, stream: TcpStream, address: SocketAddr) {
-        let admission = match self.shared.admissions.admit(address.ip()) {
+        let admitted = if self.shared.proxies.trust(address.ip()) {
+            self.shared.admissions.admit_proxy()
+        } else {
+            self.shared.admissions.admit(address.ip())
+        };
+        let admission = match admitted {
             Ok(admission) => admission,
             Err(refusal) => {
                 if let Some(unlogged) = self.refusals.due(self.shared.world.monotonic()) {

@@ -1,4 +1,7 @@
 //! Admission of connections: a limit on the total, and a limit per client address.
+//!
+//! Connections of a trusted proxy carry requests of many clients: they count only in the total, and each request counts as
+//! a connection of its client for as long as it runs.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -52,7 +55,28 @@ impl Admissions {
         }
         *of_client += 1;
         open.total += 1;
-        Ok(Admission { admissions: self.clone(), client })
+        Ok(Admission { admissions: self.clone(), client: Some(client), connections: 1 })
+    }
+
+    /// Counts a connection of a trusted proxy.
+    pub(crate) fn admit_proxy(self: &Arc<Self>) -> Result<Admission, Refusal> {
+        let mut open = self.lock();
+        if open.total >= self.max {
+            return Err(Refusal::Full);
+        }
+        open.total += 1;
+        Ok(Admission { admissions: self.clone(), client: None, connections: 1 })
+    }
+
+    /// Counts a request that came through a trusted proxy as a connection of its client.
+    pub(crate) fn admit_request(self: &Arc<Self>, address: IpAddr) -> Result<Admission, Refusal> {
+        let client = client(address);
+        let mut open = self.lock();
+        if open.by_client.get(&client).copied().unwrap_or_default() >= self.max_of(client) {
+            return Err(Refusal::Client);
+        }
+        *open.by_client.entry(client).or_default() += 1;
+        Ok(Admission { admissions: self.clone(), client: Some(client), connections: 0 })
     }
 
     pub(crate) fn total(&self) -> usize {
@@ -64,9 +88,10 @@ impl Admissions {
         self.per_address_max.unwrap_or(if client.is_loopback() { self.max } else { PER_ADDRESS_MAX }).max(1)
     }
 
-    fn leave(&self, client: IpAddr) {
+    fn leave(&self, client: Option<IpAddr>, connections: usize) {
         let mut open = self.lock();
-        open.total -= 1;
+        open.total -= connections;
+        let Some(client) = client else { return };
         match open.by_client.get_mut(&client) {
             Some(of_client) if *of_client > 1 => *of_client -= 1,
             // Remove the entry with the last connection, so that the map never outgrows the connection limit.
@@ -81,15 +106,18 @@ impl Admissions {
     }
 }
 
-/// Slot of one open connection; dropping it releases the slot.
+/// Slot of one open connection or request; dropping it releases the slot.
 pub(crate) struct Admission {
     admissions: Arc<Admissions>,
-    client: IpAddr,
+    /// Address whose limit counts the slot.
+    client: Option<IpAddr>,
+    /// Connections in the total: one, or none for a request.
+    connections: usize,
 }
 
 impl Drop for Admission {
     fn drop(&mut self) {
-        self.admissions.leave(self.client);
+        self.admissions.leave(self.client, self.connections);
     }
 }
 
@@ -129,6 +157,22 @@ mod tests {
         drop((second, third));
         assert_eq!(admissions.total(), 0);
         assert!(admissions.lock().by_client.is_empty(), "clients without connections are forgotten");
+    }
+
+    #[test]
+    fn requests_through_a_proxy_count_for_their_client() {
+        let admissions = admissions(2, Some(1));
+        let proxy = admissions.admit_proxy().ok().unwrap();
+        let second = admissions.admit_proxy().ok().unwrap();
+        assert_eq!(admissions.admit_proxy().err(), Some(Refusal::Full));
+        let one = address("192.0.2.1");
+        let request = admissions.admit_request(one).ok().unwrap();
+        assert_eq!(admissions.admit_request(one).err(), Some(Refusal::Client));
+        assert!(admissions.admit_request(address("192.0.2.2")).is_ok());
+        drop(request);
+        assert!(admissions.admit_request(one).is_ok());
+        drop((proxy, second));
+        assert_eq!((admissions.total(), admissions.lock().by_client.len()), (0, 0));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Serves one connection, after a TLS handshake if configured: HTTP/2 if negotiated, otherwise HTTP/1 until the client closes, a timeout passes or the server stops, then live reads after
 //! an upgrade.
 
+use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -10,7 +11,6 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use keyform_core::world::timeout;
-use keyform_flow::Client;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -33,20 +33,20 @@ pub(crate) const HEAD_BYTES_MAX: usize = 32 * 1024;
 
 /// Serves the connection until it closes.
 pub(crate) async fn serve(stream: TcpStream, shared: Arc<Shared>, mut stopping: watch::Receiver<bool>) {
-    let client = match stream.set_nodelay(true).and_then(|()| stream.peer_addr()) {
-        Ok(address) => Client::from(address.ip()),
+    let peer = match stream.set_nodelay(true).and_then(|()| stream.peer_addr()) {
+        Ok(address) => address.ip(),
         Err(error) => return tracing::debug!(%error, "the connection was lost"),
     };
     let stream = Stream::new(stream);
     let presence = stream.presence(shared.world.clone());
-    let Some(tls) = &shared.tls else { return serve_http1(stream, client, presence, shared, stopping).await };
+    let Some(tls) = &shared.tls else { return serve_http1(stream, peer, presence, shared, stopping).await };
     let shaken = shake(tls, stream, &shared, &mut stopping).await;
     let Some(stream) = shaken else { return };
     if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
         let stream = Stall::new(stream, shared.timeouts.write, shared.world.clone());
-        http2::serve(stream, client, shared, stopping).await;
+        http2::serve(stream, peer, shared, stopping).await;
     } else {
-        serve_http1(stream, client, presence, shared, stopping).await;
+        serve_http1(stream, peer, presence, shared, stopping).await;
     }
 }
 
@@ -66,7 +66,7 @@ async fn shake(
 
 async fn serve_http1<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: S,
-    client: Client,
+    peer: IpAddr,
     presence: Presence,
     shared: Arc<Shared>,
     mut stopping: watch::Receiver<bool>,
@@ -76,9 +76,15 @@ async fn serve_http1<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     let next = upgrade.clone();
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(upgrade.clone());
-        request.extensions_mut().insert(client);
+        let slot = route::identify(&shared, peer, &mut request);
         request.extensions_mut().insert(presence.clone());
-        route::answer(shared.clone(), request)
+        let shared = shared.clone();
+        async move {
+            match slot {
+                Ok(_slot) => route::answer(shared, request).await,
+                Err(refusal) => Ok(refusal),
+            }
+        }
     });
     let mut http = http1::Builder::new();
     // A client may shut down its sending side after the request and still wait for the answer.

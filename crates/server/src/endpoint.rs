@@ -8,6 +8,7 @@ use hyper::header::HOST;
 use hyper::http::request::Parts;
 use keyform_core::Error;
 use keyform_core::error::access;
+use keyform_flow::Client;
 use keyform_wire::Decoded;
 
 use crate::body::{self, Body, BodyError};
@@ -20,7 +21,7 @@ use crate::work;
 const CLOSED: &[u8] = br#"{"__type":"com.amazon.coral.service#AccessDeniedException","message":"DynamoDB operations are closed: a token key is configured, but no credentials. Run `keyform credentials add` and restart the server"}"#;
 
 pub(crate) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> Reply {
-    let mut seen = Observation::begin(&*shared.world);
+    let mut seen = Observation::begin(&*shared.world, client(&request));
     let (head, body) = request.into_parts();
     let wish = Wish::of(&head.headers);
     if let Err(error) = check_before_large_body(shared, &head, &body) {
@@ -39,6 +40,10 @@ pub(crate) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> 
     finish(shared, status, answer, wish, &seen).await
 }
 
+fn client(request: &Request<Incoming>) -> Option<Client> {
+    request.extensions().get().copied()
+}
+
 /// Large bodies share a memory budget, and one that stalls holds its share: a stranger must not get one.
 fn check_before_large_body(shared: &Shared, head: &Parts, body: &Incoming) -> Result<(), Error> {
     match &shared.verifier {
@@ -50,7 +55,7 @@ fn check_before_large_body(shared: &Shared, head: &Parts, body: &Incoming) -> Re
 /// Rejects an operation without reading it. Used when models are protected by tokens but operations have no
 /// credentials.
 pub(crate) async fn closed(shared: &Shared, request: Request<Incoming>) -> Reply {
-    let (seen, wish) = (Observation::begin(&*shared.world), Wish::of(request.headers()));
+    let (seen, wish) = (Observation::begin(&*shared.world, client(&request)), Wish::of(request.headers()));
     reply::closing(finish(shared, 403, CLOSED.to_vec(), wish, &seen).await)
 }
 

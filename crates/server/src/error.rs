@@ -35,6 +35,11 @@ pub enum StartError {
     CorsCredentials,
     /// All origins are allowed in development mode.
     CorsDevelopment,
+    /// An entry of `trusted_proxies` is not a network.
+    TrustedProxy {
+        /// The rejected entry, as configured.
+        text: String,
+    },
     /// The certificate or its key cannot be used.
     Tls(TlsError),
     /// Another process uses the port.
@@ -89,6 +94,10 @@ impl fmt::Display for StartError {
             }
             Self::CorsDevelopment => f.write_str(
                 "the CORS origin `*` would let every web page use a server in development mode: name the origins of your web pages, or configure a token key",
+            ),
+            Self::TrustedProxy { text } => write!(
+                f,
+                "{text:?} is not a network: a trusted proxy is a network or an address, such as 10.0.0.0/8 or 192.0.2.7"
             ),
             Self::Tls(error) => error.fmt(f),
             Self::PortInUse { address } => write!(

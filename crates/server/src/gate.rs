@@ -19,6 +19,7 @@ use hyper::{HeaderMap, Request, StatusCode, Version};
 use crate::allowed_hosts::{HostName, Hosts};
 use crate::api::live;
 use crate::cors::Cors;
+use crate::proxies::Scheme;
 use crate::reply::{self, Reply};
 use crate::security::Security;
 
@@ -85,7 +86,7 @@ pub(crate) fn check<Body>(
     match security {
         Security::Development => check_origin(hosts, request.headers()),
         Security::SignedOperations | Security::TokenCalls | Security::Full if live::is_wanted(request) => {
-            check_socket(request.headers())
+            check_socket(request)
         }
         Security::SignedOperations | Security::TokenCalls | Security::Full => Ok(()),
     }
@@ -129,26 +130,33 @@ fn check_origin(hosts: &Hosts, headers: &HeaderMap) -> Result<(), Refusal> {
 }
 
 /// Checks that a handshake comes from a program, or from a page of the host and port that it addresses. The scheme may
-/// differ, because a proxy may have removed TLS.
-fn check_socket(headers: &HeaderMap) -> Result<(), Refusal> {
+/// differ if the server does not know it, because a proxy may have removed TLS.
+fn check_socket<Body>(request: &Request<Body>) -> Result<(), Refusal> {
+    let headers = request.headers();
+    let scheme = request.extensions().get::<Option<Scheme>>().copied().flatten();
     let mut origins = headers.get_all(ORIGIN).iter();
     match (origins.next(), origins.next()) {
         (None, _) => Ok(()),
-        (Some(origin), None) if is_of_host(origin, headers.get(HOST)) == Some(true) => Ok(()),
+        (Some(origin), None) if is_of_host(origin, headers.get(HOST), scheme) == Some(true) => Ok(()),
         (Some(_), _) => Err(Refusal::ForeignSocket),
     }
 }
 
 /// Returns whether an origin has the host and the port of a `Host` header; `None` if either is malformed.
-fn is_of_host(origin: &HeaderValue, host: Option<&HeaderValue>) -> Option<bool> {
+fn is_of_host(origin: &HeaderValue, host: Option<&HeaderValue>, known: Option<Scheme>) -> Option<bool> {
     let (origin, host) = (origin.to_str().ok()?, host?.to_str().ok()?);
     let (scheme, authority) = origin.split_once("://")?;
+    let as_known = match known {
+        None => true,
+        Some(Scheme::Https) => scheme == "https",
+        Some(Scheme::Http) => scheme == "http",
+    };
     let default = if scheme == "https" { "443" } else { "80" };
     let port = |authority: &str| {
         let (_, port) = authority.rsplit_once(':').unwrap_or_default();
         if port.is_empty() || port.contains(']') { default.to_owned() } else { port.to_owned() }
     };
-    Some(host_of_origin(origin)? == HostName::of_authority(host)? && port(authority) == port(host))
+    Some(as_known && host_of_origin(origin)? == HostName::of_authority(host)? && port(authority) == port(host))
 }
 
 /// Returns the host of a web origin; `null` and non-web origins have none.

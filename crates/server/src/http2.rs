@@ -15,6 +15,7 @@
 //! `:authority` takes the place of `Host`: a request with both must name one host (`gate`).
 
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -29,7 +30,6 @@ use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use keyform_core::world::timeout;
-use keyform_flow::Client;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
@@ -61,19 +61,25 @@ const PING_EVERY: Duration = Duration::from_secs(20);
 const PIECE_BYTES: usize = 16 * 1024;
 
 /// Serves the connection until it closes.
-pub(crate) async fn serve<S>(stream: S, client: Client, shared: Arc<Shared>, mut stopping: watch::Receiver<bool>)
+pub(crate) async fn serve<S>(stream: S, peer: IpAddr, shared: Arc<Shared>, mut stopping: watch::Receiver<bool>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let (timeouts, world) = (shared.timeouts, shared.world.clone());
     let streams = Arc::new(OpenStreams::new(world.clone()));
     let bodies = ConnectionBudget(Arc::new(Budget::of(BODIES_BYTES_MAX)));
-    let (all, bodies) = (streams.clone(), bodies);
+    let all = streams.clone();
     let service = service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(client);
+        let slot = route::identify(&shared, peer, &mut request);
         request.extensions_mut().insert(bodies.clone());
         let (shared, stream) = (shared.clone(), all.open());
-        async move { Ok::<_, Infallible>(sent(answer(shared, request).await, stream)) }
+        async move {
+            let reply = match slot {
+                Ok(_slot) => answer(shared, request).await,
+                Err(refusal) => refusal,
+            };
+            Ok::<_, Infallible>(sent(reply, stream))
+        }
     });
     let http = builder(Timer::new(world.clone()));
     let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));

@@ -6,7 +6,7 @@
 //!    (`worker`).
 //! 2. `accept` hands each connection to a worker within the limits of `admission` and [`descriptors`]; `overflow`
 //!    refuses the others. `connection` serves HTTP on it, after a handshake of `tls` and over `http2` if configured and
-//!    negotiated, with a timeout for every wait. `strict` and `framing` reject
+//!    negotiated, with a timeout for every wait. `proxies` finds the client behind a proxy. `strict` and `framing` reject
 //!    requests whose end is ambiguous.
 //! 3. `gate` rejects foreign hosts and foreign web pages, except those that `cors` allows; [`Security`] determines the required credentials. `route`
 //!    sends `POST /` to the `endpoint` and answers the paths for probes and metrics.
@@ -38,6 +38,7 @@ mod metrics_port;
 mod observe;
 mod open_streams;
 mod overflow;
+mod proxies;
 mod queue;
 mod reply;
 mod request_id;

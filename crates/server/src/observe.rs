@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use keyform_core::error::Detail;
 use keyform_core::{Error, ErrorCode, Operation, World};
+use keyform_flow::Client;
 use tracing::Level;
 
 use crate::metrics::Kind;
@@ -16,6 +17,7 @@ pub(crate) const ACCESS: &str = "keyform.access";
 /// Measurements of one request in progress.
 pub(crate) struct Observation {
     id: RequestId,
+    client: Option<Client>,
     /// Moment of the request on the monotonic clock.
     begin: Duration,
     operation: Kind,
@@ -25,9 +27,10 @@ pub(crate) struct Observation {
 }
 
 impl Observation {
-    pub(crate) fn begin(world: &dyn World) -> Self {
+    pub(crate) fn begin(world: &dyn World, client: Option<Client>) -> Self {
         Self {
             id: RequestId::next(),
+            client,
             begin: world.monotonic(),
             operation: Kind::Unknown,
             table: None,
@@ -77,19 +80,27 @@ impl Observation {
             status,
             error = self.error.map(ErrorCode::name),
             micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+            client = self.client.map(tracing::field::display),
             request_id = self.id.as_str(),
         );
     }
 }
 
 /// Writes the access log line of a model call. It contains names only, no arguments or results.
-pub(crate) fn model_call(model: Option<&str>, pattern: Option<&str>, status: u16, took: Duration, id: &RequestId) {
+pub(crate) fn model_call(
+    (model, pattern): (Option<&str>, Option<&str>),
+    status: u16,
+    took: Duration,
+    client: Option<Client>,
+    id: &RequestId,
+) {
     tracing::info!(
         target: ACCESS,
         model,
         pattern,
         status,
         micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+        client = client.map(tracing::field::display),
         request_id = id.as_str(),
     );
 }

@@ -11,6 +11,7 @@
 //! | `/metrics` | GET | metrics for Prometheus |
 
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use hyper::body::Incoming;
@@ -18,12 +19,47 @@ use hyper::http::HeaderValue;
 use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode, header};
 
+use keyform_flow::Client;
+
+use crate::admission::Admission;
 use crate::api;
 use crate::endpoint;
 use crate::gate;
 use crate::reply::{self, Reply};
+use crate::proxies::Scheme;
 use crate::security::Security;
 use crate::shared::Shared;
+
+/// Slot of a request that came through a trusted proxy, shared with the live session that may follow it.
+pub(crate) type Slot = Option<Arc<Admission>>;
+
+/// Adds the client and the scheme to a request, and counts a request of a trusted proxy for its client.
+pub(crate) fn identify(shared: &Shared, peer: IpAddr, request: &mut Request<Incoming>) -> Result<Slot, Reply> {
+    let client = shared.proxies.client(peer, request.headers());
+    let scheme = match &shared.tls {
+        Some(_) => Some(Scheme::Https),
+        None => shared.proxies.scheme(peer, request.headers()),
+    };
+    let slot = match shared.proxies.trust(peer).then(|| shared.admissions.admit_request(client)) {
+        None => None,
+        Some(Ok(slot)) => Some(Arc::new(slot)),
+        Some(Err(refusal)) => {
+            shared.metrics.record_refused(refusal);
+            return Err(too_many_requests());
+        }
+    };
+    let extensions = request.extensions_mut();
+    extensions.insert(Client::from(client));
+    extensions.insert(scheme);
+    extensions.insert(slot.clone());
+    Ok(slot)
+}
+
+fn too_many_requests() -> Reply {
+    let mut reply = reply::refusal(StatusCode::SERVICE_UNAVAILABLE, "this client has too many requests: try again later");
+    reply.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    reply::closing(reply)
+}
 
 /// Answers any request. While the server stops, the response closes the connection.
 pub(crate) async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Reply, Infallible> {

@@ -17,7 +17,8 @@ use crate::error::StartError;
 use crate::metrics_port::MetricsPort;
 use crate::security::Security;
 use crate::settings::{MetricsAddress, Probe, ServerSettings};
-use crate::shared::Shared;
+use crate::proxies::Proxies;
+use crate::shared::{Front, Shared};
 use crate::tls::Tls;
 use crate::worker::{self, Worker};
 
@@ -41,9 +42,7 @@ const BACKLOG: i32 = 1024;
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
-    hosts: Hosts,
-    cors: Cors,
-    tls: Option<Tls>,
+    front: Front,
     metrics: Option<MetricsPort>,
     settings: ServerSettings,
 }
@@ -58,12 +57,13 @@ impl Server {
         let allowed = allowed_hosts(&settings)?;
         let security = Security::of(&settings);
         let cors = Cors::new(&settings, security)?;
+        let proxies = Proxies::new(&settings.trusted_proxies)?;
         let tls = settings.tls.clone().map(Tls::load).transpose().map_err(StartError::Tls)?;
         let (listener, address) = open(&settings.host, settings.port, |address| security.check(&settings, address))?;
         let hosts = Hosts::new(&settings.host, &allowed, !security.has_credentials() && address.ip().is_loopback());
         let metrics =
             settings.metrics_address.as_ref().map(|address| metrics_port(address, &allowed, security)).transpose()?;
-        Ok(Self { listener, address, hosts, cors, tls, metrics, settings })
+        Ok(Self { listener, address, front: Front { hosts, cors, proxies, tls }, metrics, settings })
     }
 
     /// Returns the bound address with the actual port.
@@ -77,10 +77,10 @@ impl Server {
     /// # Errors
     /// A thread cannot be created.
     pub fn start(self, execute: Arc<dyn Execute>, probe: Option<Arc<dyn Probe>>) -> Result<Running, StartError> {
-        let Self { listener, address, hosts, cors, tls, metrics, mut settings } = self;
+        let Self { listener, address, front, metrics, mut settings } = self;
         settings.limits.connections_max = descriptors::connections_max(settings.limits.connections_max);
         let workers = settings.workers.max(1);
-        let shared = Arc::new(Shared::new(settings, (hosts, cors, tls), execute, probe));
+        let shared = Arc::new(Shared::new(settings, front, execute, probe));
         let (stop, stopping) = watch::channel(false);
         let (senders, receivers): (Vec<_>, Vec<_>) = (0..workers).map(|_| mpsc::unbounded_channel()).unzip();
         let mut acceptor = Some(Acceptor::new(listener, senders, shared.clone()));

@@ -47,6 +47,9 @@ pub struct ServerSettings {
     pub allowed_hosts: Vec<String>,
     /// Web pages of other origins that may call the model API.
     pub cors: CorsSettings,
+    /// Networks (`10.0.0.0/8`) and addresses of proxies whose `X-Forwarded-For`, `X-Forwarded-Proto` and `Forwarded`
+    /// headers name the client.
+    pub trusted_proxies: Vec<String>,
     /// Certificate and key for HTTPS; `None` serves plain HTTP. The server follows changes of the files.
     pub tls: Option<TlsFiles>,
     /// Separate address for `/metrics`, which then needs no credentials.
@@ -136,6 +139,7 @@ impl Default for ServerSettings {
             port: 8000,
             allowed_hosts: Vec::new(),
             cors: CorsSettings::default(),
+            trusted_proxies: Vec::new(),
             tls: None,
             metrics_address: None,
             region: "us-east-1".to_owned(),

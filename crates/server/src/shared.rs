@@ -14,6 +14,7 @@ use crate::api::{Authentication, Models};
 use crate::body::Budget;
 use crate::cors::Cors;
 use crate::metrics::Metrics;
+use crate::proxies::Proxies;
 use crate::security::Security;
 use crate::settings::{Limits, Probe, ServerSettings, Timeouts};
 use crate::sigv4::Verifier;
@@ -29,6 +30,7 @@ pub(crate) struct Shared {
     pub(crate) security: Security,
     pub(crate) hosts: Hosts,
     pub(crate) cors: Cors,
+    pub(crate) proxies: Proxies,
     /// `None` if the port speaks plain HTTP.
     pub(crate) tls: Option<Tls>,
     /// Set if metrics have a separate port.
@@ -52,10 +54,18 @@ pub(crate) struct Shared {
     stopping: AtomicBool,
 }
 
+/// Checked settings of the port.
+pub(crate) struct Front {
+    pub(crate) hosts: Hosts,
+    pub(crate) cors: Cors,
+    pub(crate) proxies: Proxies,
+    pub(crate) tls: Option<Tls>,
+}
+
 impl Shared {
     pub(crate) fn new(
         settings: ServerSettings,
-        (hosts, cors, tls): (Hosts, Cors, Option<Tls>),
+        Front { hosts, cors, proxies, tls }: Front,
         execute: Arc<dyn Execute>,
         probe: Option<Arc<dyn Probe>>,
     ) -> Self {
@@ -86,6 +96,7 @@ impl Shared {
             security,
             hosts,
             cors,
+            proxies,
             tls,
             has_metrics_address,
             limits,

@@ -31,7 +31,7 @@ impl Setting {
 
     /// Returns whether the value is a list: a repeated flag, or an array in the file.
     pub(crate) fn is_list(&self) -> bool {
-        ["allowed_host", "cors_origin", "oidc_issuer", "oidc_audience"].contains(&self.name)
+        ["allowed_host", "cors_origin", "oidc_issuer", "oidc_audience", "trusted_proxy"].contains(&self.name)
     }
 
     /// Returns the name of the environment variable.
@@ -72,6 +72,8 @@ pub(crate) static SETTINGS: &[Setting] = &settings! {
     cors_credentials, "", "Let pages of --cors-origin send cookies and HTTP authentication", SWITCH, switch;
     tls_cert, "FILE", "Serve HTTPS with this certificate chain (PEM); needs --tls-key", "a file", some_path;
     tls_key, "FILE", "Private key of --tls-cert (PEM), readable by its owner only", "a file", some_path;
+    trusted_proxy, "NETWORKS", "Networks of proxies, such as 10.0.0.0/8, whose X-Forwarded-For, X-Forwarded-Proto and \
+        Forwarded headers name the client; repeat the flag or separate networks with commas", "networks such as 10.0.0.0/8, separated by commas", list;
     metrics_port, "PORT", "Separate port for /metrics, without credentials; 0 chooses a free one", "a port: a number from 0 to 65535", some_number;
     metrics_host, "ADDRESS", "Address or host name of --metrics-port [default: 127.0.0.1]", TEXT, some_text;
     data, "DIRECTORY", "Data directory, created if missing [default: ./keyform-data]", "a directory", path;

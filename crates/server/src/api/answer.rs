@@ -46,7 +46,8 @@ pub(crate) async fn answer(shared: &Arc<Shared>, request: Request<Incoming>) -> 
     let took = shared.world.monotonic().saturating_sub(begin);
     count(shared, &head, &answer, took);
     let mut names = head.uri.path().split('/').skip(2);
-    observe::model_call(names.next(), names.next(), reply.status().as_u16(), took, &id);
+    let (names, client) = ((names.next(), names.next()), head.extensions.get().copied());
+    observe::model_call(names, reply.status().as_u16(), took, client, &id);
     // An unread rest of the body may still be in transit, so the connection cannot be reused.
     if answer.is_err() && head.method != Method::GET { reply::closing(reply) } else { reply }
 }

@@ -23,6 +23,7 @@ use super::access::{self, Access};
 use super::session::Session;
 use crate::reply::{self, Reply};
 use crate::request_id::RequestId;
+use crate::route::Slot;
 use crate::shared::Shared;
 
 /// Task that takes over the connection after the upgrade, and the server's stop signal.
@@ -84,6 +85,8 @@ fn accept(shared: &Arc<Shared>, mut request: Request<Incoming>, id: &RequestId) 
     let upgrade = request.extensions_mut().remove::<Upgrade>();
     let upgrade = upgrade.ok_or_else(|| Problem::new(problem::INTERNAL, "cannot upgrade the connection"))?;
     let client = request.extensions().get::<Client>().copied().unwrap_or(Client::LOCAL);
+    // A request of a trusted proxy counts for its client until the session ends.
+    let slot = request.extensions_mut().remove::<Slot>();
     let session = Session::new(shared.clone(), served, access, client, upgrade.stopping.clone());
     let upgraded = hyper::upgrade::on(request);
     let config = config(shared);
@@ -95,6 +98,7 @@ fn accept(shared: &Arc<Shared>, mut request: Request<Incoming>, id: &RequestId) 
             }
             Err(error) => tracing::debug!(%error, "a handshake failed"),
         }
+        drop(slot);
     }));
     Ok(switching(accepted, named, id))
 }
