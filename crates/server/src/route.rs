@@ -25,8 +25,8 @@ use crate::admission::Admission;
 use crate::api;
 use crate::endpoint;
 use crate::gate;
-use crate::reply::{self, Reply};
 use crate::proxies::Scheme;
+use crate::reply::{self, Reply};
 use crate::security::Security;
 use crate::shared::Shared;
 
@@ -56,7 +56,8 @@ pub(crate) fn identify(shared: &Shared, peer: IpAddr, request: &mut Request<Inco
 }
 
 fn too_many_requests() -> Reply {
-    let mut reply = reply::refusal(StatusCode::SERVICE_UNAVAILABLE, "this client has too many requests: try again later");
+    let mut reply =
+        reply::refusal(StatusCode::SERVICE_UNAVAILABLE, "this client has too many requests: try again later");
     reply.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
     reply::closing(reply)
 }
