@@ -82,7 +82,7 @@ async fn serve_http1<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
         async move {
             match slot {
                 Ok(_slot) => route::answer(shared, request).await,
-                Err(refusal) => Ok(refusal),
+                Err(_) => Ok(route::too_many_requests()),
             }
         }
     });

@@ -3,11 +3,11 @@
 //!
 //! 1. Exactly one `Host` header that parses, equal to the host of an absolute request target. Otherwise 400.
 //! 2. A host that the server answers for ([`Hosts`](crate::allowed_hosts::Hosts)). Otherwise 421.
-//! 3. In development mode only the origin distinguishes the developer's page from any other, so foreign origins get
-//! 403. With credentials or tokens, browsers attach nothing automatically, and pages of any origin may send calls; only
-//! [`Cors`] lets them read the answers.
+//! 3. In development mode only the origin distinguishes the developer's page from any other, so pages of foreign
+//!    origins get 403. With credentials or tokens, browsers attach nothing automatically, and pages of any origin may
+//!    send calls; only [`Cors`] lets them read the answers.
 //! 4. Browsers let pages of any origin read from a WebSocket, so a handshake must come from a page of the same origin
-//! as the server or one that [`Cors`] allows. Otherwise 403.
+//!    as the server or one that [`Cors`] allows. Otherwise 403.
 //!
 //! SDKs and `curl` send no `Origin` and pass.
 

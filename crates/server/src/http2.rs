@@ -76,7 +76,7 @@ where
         async move {
             let reply = match slot {
                 Ok(_slot) => answer(shared, request).await,
-                Err(refusal) => refusal,
+                Err(_) => route::too_many_requests(),
             };
             Ok::<_, Infallible>(sent(reply, stream))
         }

@@ -21,7 +21,7 @@ use hyper::{Method, Request, StatusCode, header};
 
 use keyform_flow::Client;
 
-use crate::admission::Admission;
+use crate::admission::{Admission, Refusal};
 use crate::api;
 use crate::endpoint;
 use crate::gate;
@@ -34,7 +34,7 @@ use crate::shared::Shared;
 pub(crate) type Slot = Option<Arc<Admission>>;
 
 /// Adds the client and the scheme to a request, and counts a request of a trusted proxy for its client.
-pub(crate) fn identify(shared: &Shared, peer: IpAddr, request: &mut Request<Incoming>) -> Result<Slot, Reply> {
+pub(crate) fn identify(shared: &Shared, peer: IpAddr, request: &mut Request<Incoming>) -> Result<Slot, Refusal> {
     let client = shared.proxies.client(peer, request.headers());
     let scheme = match &shared.tls {
         Some(_) => Some(Scheme::Https),
@@ -45,7 +45,7 @@ pub(crate) fn identify(shared: &Shared, peer: IpAddr, request: &mut Request<Inco
         Some(Ok(slot)) => Some(Arc::new(slot)),
         Some(Err(refusal)) => {
             shared.metrics.record_refused(refusal);
-            return Err(too_many_requests());
+            return Err(refusal);
         }
     };
     let extensions = request.extensions_mut();
@@ -55,7 +55,8 @@ pub(crate) fn identify(shared: &Shared, peer: IpAddr, request: &mut Request<Inco
     Ok(slot)
 }
 
-fn too_many_requests() -> Reply {
+/// Answers a client that is at its limit.
+pub(crate) fn too_many_requests() -> Reply {
     let mut reply =
         reply::refusal(StatusCode::SERVICE_UNAVAILABLE, "this client has too many requests: try again later");
     reply.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));

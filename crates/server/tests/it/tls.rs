@@ -110,8 +110,8 @@ fn plain_http_and_garbage_are_closed() {
         let mut client = Client::connect(&server);
         client.send(garbage);
         let mut rest = Vec::new();
-        client.stream.get_mut().shutdown(std::net::Shutdown::Write).unwrap();
-        // The server may send an alert, and resets the connection if it has not read everything.
+        // The server may send an alert; it may have closed or reset the connection already.
+        drop(client.stream.get_mut().shutdown(std::net::Shutdown::Write));
         drop(client.stream.read_to_end(&mut rest));
         assert!(rest.len() < 64, "{rest:?}");
     }
