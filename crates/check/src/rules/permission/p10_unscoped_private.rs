@@ -31,10 +31,10 @@ fn shown(context: &Context<'_>, read: &Read, clause: &Unscoped) -> Option<Diagno
     }
     let entity = context.model.entity(clause.entity?);
     let Some(selected) = &read.select else {
-        // `secret` fields are never returned, but an entity that has some must state what every caller sees.
-        let (field, word) = entity.fields.iter().find_map(|field| Some((field, private(field)?)))?;
-        let act = if word == "secret" { "may show" } else { "shows" };
-        return Some(finding(&read.name, act, entity, field, word, clause).help(SELECT));
+        // `secret` fields are never returned.
+        let fields = entity.fields.iter().filter(|field| field.flags.secret.is_none());
+        let (field, word) = fields.into_iter().find_map(|field| Some((field, private(field)?)))?;
+        return Some(finding(&read.name, "shows", entity, field, word, clause).help(SELECT));
     };
     let is_selected =
         |field: &&Field| selected.iter().any(|((of, id), _)| context.model.entity(*of).field(*id).name == field.name);
