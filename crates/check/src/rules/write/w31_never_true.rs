@@ -132,7 +132,7 @@ mod tests {
         let text = format!(
             r#"model m
             caller orgId: slug, userId: slug, level: int(0..5)
-            table T {{ key pk, sk }}
+            table T "table" {{ key pk, sk }}
             entity Member in T {{
               key "ORG#{{orgId}}", "M#{{userId}}"
               orgId: slug  userId: slug  role: "owner" | "clerk" | "guest"  left: int(0..10) = 0  name: string?  on: bool

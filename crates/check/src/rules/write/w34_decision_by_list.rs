@@ -181,7 +181,7 @@ mod tests {
     fn check(steps: &str, is_reported: bool) {
         let text = format!(
             r#"model m
-            table T {{ key pk, sk  index gsi1 (gsi1pk, gsi1sk) sparse }}
+            table T "table" {{ key pk, sk  index gsi1 (gsi1pk, gsi1sk) sparse }}
             entity User in T {{
               key "U#{{id}}", "U"  gsi1 "MAIL#{{email}}", "U"
               id: ulid = ulid()  email: email  handle: slug unique  number: int = 0

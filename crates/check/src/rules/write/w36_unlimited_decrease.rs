@@ -102,7 +102,7 @@ mod tests {
     fn check(steps: &str, is_reported: bool) {
         let text = format!(
             r#"model m
-            table T {{ key pk, sk }}
+            table T "table" {{ key pk, sk }}
             entity Account in T {{
               key "A#{{id}}", "A"  id: slug  balance: money = 0  left: int(0..) = 0  votes: int = 0
             }}
