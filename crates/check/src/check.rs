@@ -3,15 +3,14 @@
 //! A rule inspects the whole model through a [`Context`] and appends its findings. It does not see the findings of
 //! other rules. To avoid follow-on findings, a rule skips any part of the model that an earlier pass could not resolve.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::samples::Samples;
 use crate::{allow, rules};
-use keyform_language::bind::table_name;
 use keyform_language::diagnostic::{Code, Diagnostic, Severity};
 use keyform_language::document::ast::Document;
 use keyform_language::plan::{Plans, plan};
-use keyform_language::schema::{Model, Table, resolve};
+use keyform_language::schema::{Model, resolve};
 
 /// Input of every rule.
 #[derive(Clone, Copy, Debug)]
@@ -73,64 +72,9 @@ pub fn check(context: &Context<'_>) -> Vec<Diagnostic> {
 #[must_use]
 pub fn breaking(before: &Document, now: &Document) -> Vec<Diagnostic> {
     let ((before, _), (model, _)) = (resolve(before), resolve(now));
-    breaking_models(&before, now, &model)
-}
-
-/// Returns the errors of the evolution rules between two models that use the same tables of a store: what `now` breaks
-/// for the items that `other` describes there. `tables` are the names of these tables in the store.
-#[must_use]
-pub fn breaking_beside(other: Stored<'_>, now: Stored<'_>, tables: &BTreeSet<String>) -> Vec<Diagnostic> {
-    let (mut before, model) = (other.model(), now.model());
-    let is_shared = |table: &Table| tables.contains(&table.physical);
-    for entity in &mut before.entities {
-        if entity.table.is_none_or(|id| !is_shared(&before.tables[id.0])) {
-            entity.table = None;
-            entity.name.clear();
-        }
-    }
-    for table in &mut before.tables {
-        // Tables of two models are the same by their names in the store alone.
-        table.name.clear();
-        if !is_shared(table) {
-            table.physical.clear();
-        }
-        // A model need not declare every index of a table that it shares.
-        let declared = model.tables.iter().filter(|now| now.physical == table.physical).flat_map(|now| &now.indexes);
-        let names: BTreeSet<&str> = declared.map(|index| index.name.as_str()).collect();
-        table.indexes.retain(|index| !index.local || names.contains(index.name.as_str()));
-    }
-    breaking_models(&before, now.document, &model)
-}
-
-/// A model as a store has it: with values for the variables in its table names.
-#[derive(Clone, Copy, Debug)]
-pub struct Stored<'a> {
-    /// Syntax tree of the model.
-    pub document: &'a Document,
-    /// Values of the variables.
-    pub variables: &'a BTreeMap<String, String>,
-}
-
-impl Stored<'_> {
-    fn model(self) -> Model {
-        let (mut model, _) = resolve(self.document);
-        for table in &mut model.tables {
-            table.physical = table_name(table, self.variables);
-        }
-        model
-    }
-
-    /// Returns the names of the model's tables in the store.
-    #[must_use]
-    pub fn tables(self) -> BTreeSet<String> {
-        self.model().tables.into_iter().map(|table| table.physical).collect()
-    }
-}
-
-fn breaking_models(before: &Model, now: &Document, model: &Model) -> Vec<Diagnostic> {
-    let plans = plan(model);
+    let plans = plan(&model);
     let target = Target::default();
-    let context = Context { document: now, model, plans: &plans, target, before: Some(before), samples: None };
+    let context = Context { document: now, model: &model, plans: &plans, target, before: Some(&before), samples: None };
     let mut findings = Vec::new();
     for rule in rules::of_evolution() {
         (rule.find)(&context, &mut findings);

@@ -141,7 +141,7 @@ fn copying(error: &CopyError) -> Option<String> {
 
 fn accepting(error: &NotAccepted) -> Option<String> {
     match error.reason {
-        Reason::Breaking(_) | Reason::BreakingOther { .. } | Reason::Unfinished(_) | Reason::Unreadable(_) => {
+        Reason::Breaking(_) | Reason::Unfinished(_) | Reason::Unreadable(_) => {
             Some("accept it with --accept-breaking-model".to_owned())
         }
         Reason::Superseded => None,

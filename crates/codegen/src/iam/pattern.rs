@@ -91,11 +91,11 @@ impl<'a> Collector<'a> {
     }
 
     /// Returns the additional grants of every instance: the record of the accepted model, which it compares with its
-    /// own and replaces by a compatible one, and the records of other models of its tables, which it scans.
+    /// own and replaces by a compatible one.
     pub(super) fn accepted_models(mut self) -> Vec<Grant> {
         let resource = self.arn_of(MODELS);
         let on = |action| Grant { action, resource: resource.clone(), limits: Limits::default() };
-        self.grants.extend(["dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Scan"].map(on));
+        self.grants.extend(["dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem"].map(on));
         self.grants
     }
 

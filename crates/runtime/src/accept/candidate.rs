@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use keyform_check::Checked;
-use keyform_check::check::Stored;
 use keyform_language::document::ast::Document;
 use keyform_language::document::json;
 use keyform_language::schema::{Model, resolve};
@@ -41,10 +40,6 @@ impl Candidate {
             document: checked.document.clone(),
             variables: variables.clone(),
         }
-    }
-
-    pub(super) fn stored(&self) -> Stored<'_> {
-        Stored { document: &self.document, variables: &self.variables }
     }
 }
 

@@ -32,13 +32,6 @@ pub struct NotAccepted {
 pub enum Reason {
     /// The model does not fit the items of the accepted version.
     Breaking(Vec<Diagnostic>),
-    /// The model does not fit the items of another model, which uses the same tables.
-    BreakingOther {
-        /// Id of the other model's record: its name, and the variables in its table names.
-        other: String,
-        /// What does not fit.
-        findings: Vec<Diagnostic>,
-    },
     /// The model has no `evolve` of this entity any more, but its migration is not complete.
     Unfinished(String),
     /// This instance's version was accepted once, and an incompatible one has replaced it.
@@ -59,17 +52,6 @@ impl fmt::Display for NotAccepted {
                 findings.iter().try_for_each(|finding| write_finding(f, finding))?;
                 f.write_str(
                     "\nDescribe the change with an `evolve`, or accept the model explicitly if the items may be lost",
-                )
-            }
-            Reason::BreakingOther { other, findings } => {
-                write!(
-                    f,
-                    "the store has items of the {other} in the tables of the model `{model}`, which breaks them:"
-                )?;
-                findings.iter().try_for_each(|finding| write_finding(f, finding))?;
-                f.write_str(
-                    "\nUse other tables, or declare the shared entities alike; accept the model explicitly if the \
-                    items may be lost",
                 )
             }
             Reason::Unfinished(entity) => write!(

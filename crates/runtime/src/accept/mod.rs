@@ -7,13 +7,11 @@
 //! 2. [`record`]: the record in the table `keyform-models`, changed by compare-and-set.
 //! 3. [`review`](review()) compares a candidate with the record by the rules of `keyform check --against`;
 //!    [`accept`](accept()) also records it.
-//!    A model that is new, or uses a table for the first time, is also compared with the other models of its tables.
 //! 4. [`NotAccepted`]: the findings of a refused candidate.
 //!
 //! A [`Runner`](crate::run::Runner) accepts its model before its first call and looks at the record again every few
 //! seconds: an instance whose model was replaced by an incompatible one stops.
 
-mod beside;
 mod candidate;
 mod error;
 pub mod record;

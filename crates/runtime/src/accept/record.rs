@@ -5,18 +5,17 @@
 //!
 //! ```text
 //! id                          attributes
-//! model chat stage=prod       generation 7, hash 9f2c…, compatible [41d0…, …], tables [chat-prod], json (or parts 3)
+//! model chat stage=prod       generation 7, hash 9f2c…, compatible [41d0…, …], json (or parts 3)
 //! model chat stage=prod 9f2c… 0   json
 //! ```
 
-use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
 
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
 use keyform_core::expression::{Comparator, Condition, Operand, Path};
-use keyform_core::operation::{CreateTable, DeleteItem, GetItem, PutItem, Scan, WriteOptions};
+use keyform_core::operation::{CreateTable, DeleteItem, GetItem, PutItem, WriteOptions};
 use keyform_core::table::{BillingMode, KeySchema, ScalarType};
 use keyform_core::{AttributeValue, Attributes, Error, ErrorCode, Execute, ExecuteExt};
 use keyform_language::bookkeeping::MODELS;
@@ -39,8 +38,6 @@ pub struct Record {
     pub hash: String,
     /// Hashes of older versions that may still run, the oldest first.
     pub compatible: Vec<String>,
-    /// Names of the model's tables in the store; empty in a record that an older version of Keyform wrote.
-    pub tables: BTreeSet<String>,
     /// Number of items that hold the JSON form; zero if the record itself holds it.
     parts: usize,
     /// Compressed JSON form, if it fits into the record.
@@ -57,8 +54,7 @@ impl Record {
         compatible.retain(|older| older != hash);
         compatible.drain(..compatible.len().saturating_sub(COMPATIBLE_MAX));
         let generation = before.map_or(1, |before| before.generation + 1);
-        let tables = before.map(|before| before.tables.clone()).unwrap_or_default();
-        Self { id: id.to_owned(), generation, hash: hash.to_owned(), compatible, tables, parts: 0, json: Vec::new() }
+        Self { id: id.to_owned(), generation, hash: hash.to_owned(), compatible, parts: 0, json: Vec::new() }
     }
 
     /// Returns whether an instance with this version of the model may run.
@@ -73,8 +69,6 @@ impl Record {
         item.insert("hash".to_owned(), self.hash.as_str().into());
         let compatible = self.compatible.iter().map(|hash| hash.as_str().into()).collect();
         item.insert("compatible".to_owned(), AttributeValue::L(compatible));
-        let tables = self.tables.iter().map(|table| table.as_str().into()).collect();
-        item.insert("tables".to_owned(), AttributeValue::L(tables));
         match self.parts {
             0 => item.insert("json".to_owned(), AttributeValue::B(self.json.clone())),
             parts => item.insert("parts".to_owned(), i64::try_from(parts).unwrap_or(i64::MAX).into()),
@@ -87,18 +81,15 @@ impl Record {
             AttributeValue::S(text) => Some(text.clone()),
             _ => None,
         };
-        let texts = |name: &str| -> Vec<String> {
-            match item.get(name) {
-                Some(AttributeValue::L(list)) => list.iter().filter_map(text).collect(),
-                _ => Vec::new(),
-            }
+        let compatible = match item.get("compatible") {
+            Some(AttributeValue::L(list)) => list.iter().filter_map(text).collect(),
+            _ => Vec::new(),
         };
         Self {
             id: id.to_owned(),
             generation: number(item, "generation"),
             hash: item.get("hash").and_then(text).unwrap_or_default(),
-            compatible: texts("compatible"),
-            tables: texts("tables").into_iter().collect(),
+            compatible,
             parts: usize::try_from(number(item, "parts")).unwrap_or(0),
             json: bytes(item),
         }
@@ -112,33 +103,6 @@ impl Record {
 /// Returns an error if the store fails; `ResourceNotFound` if it has no table of models.
 pub async fn load(store: &dyn Execute, id: &str) -> Result<Option<Record>, Error> {
     Ok(get(store, id).await?.map(|item| Record::of(id, &item)))
-}
-
-/// Loads the records of all models but one.
-///
-/// # Errors
-///
-/// Returns an error if the store fails.
-pub(super) async fn load_others(store: &dyn Execute, id: &str) -> Result<Vec<Record>, Error> {
-    let mut records = Vec::new();
-    let mut scan = Scan { consistent: true, ..Scan::of(MODELS) };
-    loop {
-        let page = store.call(scan.clone()).await?;
-        for item in page.items.unwrap_or_default() {
-            let item = item.to_attributes();
-            match item.get("id") {
-                // A part has no generation.
-                Some(AttributeValue::S(other)) if other != id && item.contains_key("generation") => {
-                    records.push(Record::of(other, &item));
-                }
-                _ => {}
-            }
-        }
-        match page.last_key {
-            Some(last) => scan.start = Some(last.to_attributes()),
-            None => return Ok(records),
-        }
-    }
 }
 
 /// Loads the JSON form of a record; `None` if a part is missing or damaged, which happens if another record has just

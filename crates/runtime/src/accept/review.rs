@@ -7,7 +7,7 @@ use keyform_language::document::json;
 use keyform_language::schema::{Model, resolve};
 
 use super::record::{self, Record};
-use super::{AcceptError, Candidate, NotAccepted, Reason, beside};
+use super::{AcceptError, Candidate, NotAccepted, Reason};
 use crate::evolve::Form;
 use crate::evolve::state::{self, Phase};
 
@@ -61,8 +61,7 @@ pub async fn accept(store: &dyn Execute, candidate: &Candidate, breaking_too: bo
             Accepted::First | Accepted::Compatible => true,
             Accepted::Breaking => false,
         };
-        let mut record = Record::after(before.as_ref(), &candidate.id, &candidate.hash, keeps);
-        record.tables = candidate.stored().tables();
+        let record = Record::after(before.as_ref(), &candidate.id, &candidate.hash, keeps);
         if record::save(store, record, &candidate.json, before.as_ref()).await? {
             return Ok(accepted);
         }
@@ -118,19 +117,6 @@ async fn load(store: &dyn Execute, candidate: &Candidate) -> Result<Loaded, Acce
 }
 
 async fn compare(store: &dyn Execute, candidate: &Candidate, before: Option<&Record>) -> Result<Accepted, AcceptError> {
-    let accepted = compare_versions(store, candidate, before).await?;
-    match accepted {
-        Accepted::First | Accepted::Compatible => beside::compare(store, candidate, before).await?,
-        Accepted::Same | Accepted::Older | Accepted::Breaking | Accepted::Unrecorded => {}
-    }
-    Ok(accepted)
-}
-
-async fn compare_versions(
-    store: &dyn Execute,
-    candidate: &Candidate,
-    before: Option<&Record>,
-) -> Result<Accepted, AcceptError> {
     let Some(before) = before else { return Ok(Accepted::First) };
     if before.hash == candidate.hash {
         return Ok(Accepted::Same);
@@ -138,11 +124,11 @@ async fn compare_versions(
     if before.permits(&candidate.hash) {
         return Ok(Accepted::Older);
     }
-    let unreadable = |why: String| candidate.refused(before, Reason::Unreadable(why));
     let Some(json) = record::load_json(store, before).await? else {
-        return Err(unreadable("its JSON form is incomplete".to_owned()).into());
+        return Err(candidate.refused(before, Reason::Unreadable("its JSON form is incomplete".to_owned())).into());
     };
-    let accepted = json::from_json(&json).map_err(|error| unreadable(error.to_string()))?;
+    let accepted =
+        json::from_json(&json).map_err(|error| candidate.refused(before, Reason::Unreadable(error.to_string())))?;
     let findings = check::breaking(&accepted, &candidate.document);
     if !findings.is_empty() {
         return Err(candidate.refused(before, Reason::Breaking(findings)).into());
@@ -175,7 +161,7 @@ fn evolving(model: &Model) -> Vec<String> {
 }
 
 impl Candidate {
-    pub(super) fn refused(&self, record: &Record, reason: Reason) -> NotAccepted {
+    fn refused(&self, record: &Record, reason: Reason) -> NotAccepted {
         NotAccepted { model: self.model.clone(), generation: record.generation, reason }
     }
 }

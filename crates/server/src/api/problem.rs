@@ -156,9 +156,6 @@ impl Problem {
                         "the store has accepted a newer version of this model that is not compatible with the one of \
                         this instance, which no longer serves it"
                     }
-                    Reason::BreakingOther { .. } => {
-                        "the store has items of another model in the same tables, which this one would not find"
-                    }
                     Reason::Breaking(_) | Reason::Unfinished(_) | Reason::Unreadable(_) => {
                         "the store has items of another version of this model, which this one would not find"
                     }

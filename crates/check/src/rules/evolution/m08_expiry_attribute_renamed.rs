@@ -20,8 +20,7 @@ fn find(context: &Context<'_>, findings: &mut Vec<Diagnostic>) {
         let (Some(then), Some(now)) = (table_of(before, old), table_of(context.model, new)) else { continue };
         let (Some(old_ttl), Some(ttl)) = (&then.ttl, &now.ttl) else { continue };
         let had_one = old.field_named(&old_ttl.value).is_some();
-        if then.physical != now.physical || old_ttl.value == ttl.value || !had_one || evolution(context, new).is_some()
-        {
+        if then.name != now.name || old_ttl.value == ttl.value || !had_one || evolution(context, new).is_some() {
             continue;
         }
         findings.push(
