@@ -65,7 +65,7 @@ impl<'a> Given<'a> {
         numbers
     }
 
-    /// Returns true if the caller chooses a value. The request computes a hash, so nobody chooses one.
+    /// Returns true if the caller chooses a value. A hash is computed by the request, so it is not chosen.
     #[must_use]
     pub fn is_chosen(&self, value: &'a Expr) -> bool {
         let is_hash = matches!(&self.resolved(value).kind, ExprKind::Call { function, .. } if function == "hash");

@@ -169,7 +169,7 @@ fn untagged(context: &Context<'_>, old: &Entity, new: &Entity) -> Option<Diagnos
     Some(Diagnostic::error(RULE.code, new.name_span, message).label(label).help(help))
 }
 
-/// Returns the tag attributes of the tables of an entity, before and now; `None` if there is none now.
+/// Returns the tag attributes of the tables of an entity, before and now; `None` without a tag now.
 fn tags<'a>(context: &Context<'a>, old: &Entity, new: &Entity) -> Option<(Option<&'a str>, &'a str)> {
     let (before, now) = (context.before?.table(old.table?), context.model.table(new.table?));
     Some((before.tag.as_ref().map(|tag| tag.value.as_str()), now.tag.as_ref()?.value.as_str()))
