@@ -154,15 +154,19 @@ async fn of_page(
         Class::Old => true,
         // The new item may not be in its index yet.
         Class::Moved(mark) => through_index && now_millis - mark.at_millis < LAG_MILLIS,
-        // A partial index does not show which attributes an item lacks.
-        Class::New => through_index && form.in_place,
+        // Rewritten in place, a moment ago perhaps: it may not be in its index yet. A partial index does not show which
+        // attributes an item lacks.
+        Class::New => form.in_place,
         Class::Other => false,
     };
-    let found = items.into_iter().filter(is_candidate).collect();
+    let found: Vec<Attributes> = items.into_iter().filter(is_candidate).collect();
     if through_index {
         return verified(store, form, found, now_millis).await;
     }
-    Ok(converted(form, found, now_millis))
+    let (new, old): (Vec<_>, Vec<_>) = found.into_iter().partition(|item| form.class(item) == Class::New);
+    let mut candidates = converted(form, old, now_millis);
+    candidates.extend(new.into_iter().map(|new| Candidate { old: None, new }));
+    Ok(candidates)
 }
 
 /// Pages of a lookup.
