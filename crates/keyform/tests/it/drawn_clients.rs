@@ -27,7 +27,7 @@ fn model(seed: u64) -> String {
     print(&parse(&text).0)
 }
 
-/// Returns the calls of a model: items with values that fit, then changes with values of which some do not.
+/// Returns the calls of a model: items with values that fit, then changes, some with values that do not fit.
 fn calls(model: &Model, seed: u64) -> Vec<Value> {
     let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x1234_5678);
     let mut calls = Vec::new();

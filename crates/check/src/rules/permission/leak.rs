@@ -8,7 +8,7 @@ use keyform_language::template::{KeyShape, ambiguity, sample};
 
 use crate::rules::show;
 
-/// Describes a leak of a pattern with these parameters, of which `scope` are those that `allow` names.
+/// Describes a leak of a pattern with these parameters. `allow` names the ones in `scope`.
 pub(super) fn shown(
     model: &Model,
     domains: &Domains<'_>,
@@ -60,7 +60,7 @@ fn shared(entity: &Entity, parameters: &[Parameter], scope: &[usize]) -> Vec<Fie
     named.filter(|field| keys.contains(field)).collect()
 }
 
-/// Describes two items with one key, of which the caller's scope is in the key of only one.
+/// Describes two items with the same key, only one of them in the caller's scope.
 fn collision(entity: &Entity, shared: &[FieldId]) -> Option<String> {
     let shape = KeyShape::of(entity, entity.key.as_ref()?)?;
     let example = ambiguity(&shape)?.example?;

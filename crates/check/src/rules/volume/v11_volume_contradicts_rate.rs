@@ -39,7 +39,7 @@ struct Created(BTreeMap<EntityId, Rates>);
 struct Rates {
     /// By `create`, which never replaces an item.
     certain: f64,
-    /// By `create`, `put` and `upsert`, each of which may create one.
+    /// By `create`, `put` and `upsert`, which may create an item.
     possible: f64,
     /// True if a write that may create one has no rate.
     is_open: bool,

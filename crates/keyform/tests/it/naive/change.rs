@@ -180,7 +180,7 @@ fn appended(scope: &Scope<'_>, expr: &Expr, kind: &Type) -> Vec<AttributeValue> 
     }
 }
 
-/// Refuses a call whose values do not fit the fields that they are for, before any item is looked at.
+/// Refuses a call whose values do not fit the fields that they are for, before it reads any item.
 pub fn check_values(scope: &Scope<'_>, entity: &Entity, action: &Action) -> Result<(), Refusal> {
     for change in &action.changes {
         let Some(field) = change.field.map(|id| entity.field(id)) else { continue };
